@@ -1,0 +1,122 @@
+#include "models/memory/memory.h"
+
+#include <algorithm>
+
+namespace zerosim {
+namespace {
+
+constexpr std::int64_t kValueBytes = 2;       // fp16 and bf16, weights and gradients
+constexpr std::int64_t kOptimizerBytes = 12;  // fp32 master weight, Adam's two moments
+constexpr std::int64_t kMebibyte = 1 << 20;
+
+// What nvidia-smi shows for a process that has made a CUDA context and nothing else, and what a
+// NCCL communicator adds for its channels' buffers. Both assumed; see README.md.
+constexpr std::int64_t kCudaContext = 512 * kMebibyte;
+constexpr std::int64_t kNcclCommunicator = 256 * kMebibyte;
+
+// Elements of one rank's shard; ZeRO-3 pads every weight by itself.
+std::int64_t ShardElements(const ModelLayout& layout, int ranks) {
+  std::int64_t sum = 0;
+  for (const Weight& weight : layout.weights) sum += CeilDiv(weight.elements(), ranks);
+  return sum;
+}
+
+// Elements of weights that stay gathered (DeepSpeed: numel <= param_persistence_threshold).
+std::int64_t PersistentElements(const ModelLayout& layout, const ZeroConfig& zero) {
+  std::int64_t sum = 0;
+  for (const Weight& weight : layout.weights) {
+    if (weight.elements() <= zero.param_persistence_threshold) sum += weight.elements();
+  }
+  return sum;
+}
+
+std::int64_t BufferElements(const ZeroConfig& zero) {
+  if (zero.stage == 0 || !zero.contiguous_gradients) return 0;
+  // Stages 1 and 2 fill a second bucket while the first is reduced; stage 3 has one flat buffer.
+  const int buckets = zero.stage < 3 && zero.overlaps() ? 2 : 1;
+  return buckets * zero.reduce_bucket_size;
+}
+
+int Communicators(const Scenario& scenario) {
+  if (scenario.world_size() == 1) return 0;
+  int count = 1;
+  if (scenario.zero.has_secondary()) ++count;
+  if (scenario.zero.quantized_gradients && scenario.cluster.nodes > 1) count += 2;
+  return count;
+}
+
+// Bytes a layer keeps for backward when nothing is recomputed, for one token: what
+// arXiv 2205.05198, section 4.1 counts, by tensor. 34 h in total for its GPT layer.
+std::int64_t LinearBytesPerToken(const TransformerSpec& model) {
+  const std::int64_t hidden = model.hidden;
+  const std::int64_t kv_hidden = model.kv_heads * model.head_dimension();
+  // Inputs of both norms, of QKV and of the MLP; attention's output, the projection's input.
+  std::int64_t bytes = kValueBytes * 5 * hidden;
+  bytes += kValueBytes * (hidden + 2 * kv_hidden);  // Q, K, V
+  // GELU keeps its input and the next matrix its own. SwiGLU keeps the gate, its SiLU, the other
+  // factor and the product.
+  bytes += kValueBytes * (model.gated_mlp ? 4 : 2) * model.ffn_hidden;
+  // Masks of two dropouts, a byte an element; models with gated MLPs train without dropout.
+  if (!model.gated_mlp) bytes += 2 * hidden;
+  return bytes;
+}
+
+}  // namespace
+
+StaticMemory StaticMemoryOf(const Scenario& scenario, const ModelLayout& layout) {
+  const ZeroConfig& zero = scenario.zero;
+  const int ranks = scenario.world_size();
+  const std::int64_t full = layout.parameters();
+  const std::int64_t flat_shard = CeilDiv(full, ranks);
+  const std::int64_t shard = zero.stage == 3 ? ShardElements(layout, ranks) : flat_shard;
+
+  std::int64_t parameters = full;
+  if (zero.stage == 3) parameters = shard + PersistentElements(layout, zero);
+  const std::int64_t gradients = zero.stage >= 2 ? shard : full;
+  const std::int64_t optimizer = zero.stage >= 1 ? shard : full;
+
+  return {.parameters = Bytes::Count(kValueBytes * parameters),
+          .gradients = Bytes::Count(kValueBytes * gradients),
+          .optimizer = Bytes::Count(kOptimizerBytes * optimizer),
+          .buffers = Bytes::Count(kValueBytes * BufferElements(zero)),
+          .context = Bytes::Count(kCudaContext + Communicators(scenario) * kNcclCommunicator)};
+}
+
+ActivationMemory ActivationMemoryOf(const Scenario& scenario) {
+  const TransformerSpec& model = scenario.model;
+  const std::int64_t tokens = scenario.training.tokens_per_micro_batch();
+  const std::int64_t scores = model.heads * scenario.training.sequence_length * tokens;
+  const bool fused =
+      scenario.compute.flash_attention && !scenario.cluster.node.gpu.attention.empty();
+
+  const std::int64_t hidden = kValueBytes * tokens * model.hidden;
+  const std::int64_t linear = tokens * LinearBytesPerToken(model);
+  // Unfused: scores after softmax and after dropout in 16 bit, and dropout's mask. Fused: the
+  // logarithm of each row's sum in fp32.
+  const std::int64_t attention = fused ? tokens * 4 * model.heads : 5 * scores;
+  // Scores before softmax and their gradients live only while attention runs.
+  const std::int64_t transient = fused ? 0 : kValueBytes * scores;
+  // Gradients at the widest point: of activation's output and input, of scores after and before
+  // softmax; beside either, the residual's.
+  const std::int64_t mlp_gradient =
+      kValueBytes * (model.gated_mlp ? 3 : 2) * tokens * model.ffn_hidden;
+  const std::int64_t attention_gradient = 3 * hidden + 2 * transient;
+
+  std::int64_t saved = linear + attention;
+  std::int64_t working = transient;
+  if (scenario.training.checkpointing == Checkpointing::kSelective) {
+    saved = linear;
+    working = attention + transient;
+  } else if (scenario.training.checkpointing == Checkpointing::kFull) {
+    saved = hidden;
+    working = linear + attention + transient;
+  }
+  return {.saved_per_layer = Bytes::Count(saved),
+          .working_per_layer = Bytes::Count(working),
+          .gradient_per_layer = Bytes::Count(hidden + std::max(mlp_gradient, attention_gradient)),
+          .embedding = Bytes::Count(hidden),
+          // 16-bit logits, their fp32 copy and its gradient.
+          .logits = Bytes::Count((2 + 4 + 4) * tokens * model.vocabulary)};
+}
+
+}  // namespace zerosim

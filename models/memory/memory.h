@@ -1,0 +1,38 @@
+// What a rank keeps in its GPU's memory, by term, in bytes.
+//
+// Static terms hold through the step; dynamic sizes are put on a timeline by the step program
+// (models/program/), whose walk finds the peak and its instant. Formulas and sources:
+// models/memory/README.md. Not modelled: allocator fragmentation beyond `context`, NVMe.
+#pragma once
+
+#include "models/core/units.h"
+#include "models/scenario/scenario.h"
+#include "models/transformer/transformer.h"
+
+namespace zerosim {
+
+// What is there before the first operation of a step and after its last.
+struct StaticMemory {
+  Bytes parameters;  // this rank's 16-bit weights: full (stages 0-2) or shard plus persistent ones
+  Bytes gradients;   // full or shard, as the stage keeps them
+  Bytes optimizer;   // fp32 master and Adam's two moments
+  Bytes buffers;     // gradient buckets of contiguous_gradients and overlap_comm
+  Bytes context;     // CUDA context and NCCL: outside of the framework's allocator
+
+  Bytes allocated() const { return parameters + gradients + optimizer; }
+};
+
+StaticMemory StaticMemoryOf(const Scenario& scenario, const ModelLayout& layout);
+
+// Sizes of one micro-batch on one GPU.
+struct ActivationMemory {
+  Bytes saved_per_layer;     // kept from forward to backward for one layer
+  Bytes working_per_layer;   // in addition while a layer runs forward (or is recomputed)
+  Bytes gradient_per_layer;  // in addition while a layer runs backward
+  Bytes embedding;           // output of the embedding, kept
+  Bytes logits;              // logits, their fp32 copy and gradient at the loss
+};
+
+ActivationMemory ActivationMemoryOf(const Scenario& scenario);
+
+}  // namespace zerosim

@@ -1,0 +1,68 @@
+// Which ZeRO and ZeRO++ strategy trains the model, and DeepSpeed's knobs that decide what it
+// communicates and keeps. Defaults are DeepSpeed's (runtime/zero/config.py at edaa722).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "models/core/units.h"
+
+namespace zerosim {
+
+// How values are quantised for the wire. Every group of `group_size` consecutive elements shares a
+// scale (and, if asymmetric, a zero point).
+struct QuantizationFormat {
+  int bits = 8;
+  // Elements that share a scale; empty: DeepSpeed's rule (models/quantization/).
+  std::optional<std::int64_t> group_size;
+  bool symmetric = true;
+};
+
+struct GradientQuantization {
+  QuantizationFormat in_node{.bits = 4, .group_size = {}, .symmetric = true};
+  QuantizationFormat between_nodes{.bits = 4, .group_size = {}, .symmetric = true};
+  // false: one all-to-all over the world, L times the bytes between nodes, one event.
+  bool two_hops = true;
+};
+
+// What stages 1 and 2 do with gradients: as the papers say (reduce-scatter) or as DeepSpeed's code
+// does by default (all-reduce).
+enum class GradientCollective : std::uint8_t { kAllReduce, kReduceScatter };
+
+// When hpZ gathers between nodes: once an optimizer step (DeepSpeed since 2024-01-25), or in the
+// forward pass of every micro-step (the release of 2023-06).
+enum class SecondaryRule : std::uint8_t { kOncePerStep, kOncePerMicroStep };
+
+// What the all-gathers of weights may run beside. The public measurements do not tell these apart
+// (README, "What is not known"), so each is a policy.
+struct OverlapPolicy {
+  bool gather_forward = true;     // prefetch beside forward compute
+  bool gather_backward = true;    // prefetch beside backward compute
+  bool reduce = true;             // reduce-scatter beside backward compute
+  bool quantized_reduce = false;  // qgZ's chain beside backward compute; false: compute waits
+};
+
+struct ZeroConfig {
+  int stage = 0;
+  std::optional<QuantizationFormat> quantized_weights;      // qwZ
+  std::optional<GradientQuantization> quantized_gradients;  // qgZ
+  int secondary_partition_size = 1;                         // hpZ: ranks of a group; 1 is off
+  SecondaryRule secondary_rule = SecondaryRule::kOncePerStep;
+  GradientCollective gradient_collective = GradientCollective::kAllReduce;
+  OverlapPolicy overlap;
+
+  // All in elements, as in DeepSpeed.
+  std::int64_t prefetch_bucket_size = 50'000'000;
+  std::int64_t max_live_parameters = 1'000'000'000;
+  std::int64_t max_reuse_distance = 1'000'000'000;
+  std::int64_t param_persistence_threshold = 100'000;
+  std::int64_t reduce_bucket_size = 500'000'000;
+  std::int64_t allgather_bucket_size = 500'000'000;
+  bool contiguous_gradients = true;
+  std::optional<bool> overlap_comm;  // empty: true for stage 3 only
+
+  bool overlaps() const { return overlap_comm.value_or(stage == 3); }
+  bool has_secondary() const { return stage == 3 && secondary_partition_size > 1; }
+};
+
+}  // namespace zerosim

@@ -1,0 +1,277 @@
+#include "models/memory/memory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace zerosim {
+namespace {
+
+constexpr double kMebibyte = 1024.0 * 1024.0;
+
+double Mebibytes(Bytes bytes) {
+  return static_cast<double>(bytes.count()) / kMebibyte;
+}
+
+TransformerSpec Gpt18B() {
+  return {.name = "gpt_18b",
+          .layers = 40,
+          .hidden = 6144,
+          .heads = 32,
+          .kv_heads = 32,
+          .ffn_hidden = std::int64_t{4} * 6144,
+          .vocabulary = 50304,
+          .max_positions = 512};
+}
+
+// 18B on 4 nodes x 16 V100, as in the tutorial of ZeRO++ (deepspeed.ai/tutorials/zeropp).
+Scenario Tutorial() {
+  Scenario scenario;
+  scenario.model = Gpt18B();
+  scenario.cluster.nodes = 4;
+  scenario.cluster.node.gpus = 16;
+  scenario.training.sequence_length = 512;
+  scenario.training.checkpointing = Checkpointing::kFull;
+  scenario.zero.stage = 3;
+  scenario.zero.reduce_bucket_size = 10'000'000;
+  return scenario;
+}
+
+// A model of exactly `parameters`, all in one matrix that 64 ranks divide.
+ModelLayout OneMatrix(std::int64_t parameters) {
+  ModelLayout layout;
+  layout.weights.push_back({.name = "matrix", .rows = parameters / 1000, .columns = 1000});
+  return layout;
+}
+
+struct PaperRow {
+  const char* name;
+  int stage;
+  double gigabytes;
+};
+
+class ZeroPaper : public ::testing::TestWithParam<PaperRow> {};
+
+// arXiv 1910.02054, figure 1: 7.5e9 parameters, 64 ranks, K = 12 bytes of optimizer states.
+TEST_P(ZeroPaper, StatesOfEachStageForSevenAndAHalfBillionParametersOn64Ranks) {
+  Scenario scenario = Tutorial();
+  scenario.zero.stage = GetParam().stage;
+
+  const StaticMemory memory = StaticMemoryOf(scenario, OneMatrix(7'500'000'000));
+
+  EXPECT_NEAR(memory.allocated().gigabytes(), GetParam().gigabytes, 1e-6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Figure1, ZeroPaper,
+                         ::testing::Values(PaperRow{"Stage0", 0, 120.0},
+                                           PaperRow{"Stage1", 1, 31.40625},
+                                           PaperRow{"Stage2", 2, 16.640625},
+                                           PaperRow{"Stage3", 3, 1.875}),
+                         [](const auto& row) { return row.param.name; });
+
+struct BucketRow {
+  const char* name;
+  bool contiguous_gradients;
+  bool overlap_comm;
+  std::int64_t bucket;
+  double measured_mb;
+};
+
+class Zero2Buffers : public ::testing::TestWithParam<BucketRow> {};
+
+// DeepSpeed issue 1302, comment of 2023-01-09: one model, ZeRO-2, MB as nvidia-smi prints them
+// (MiB). The base is the row without contiguous gradients; 0.02 % of 21152 is 4 MB.
+TEST_P(Zero2Buffers, ExplainWhatContiguousGradientsOverlapAndBucketCost) {
+  const double base = 19247;
+  Scenario scenario = Tutorial();
+  scenario.zero.stage = 2;
+  scenario.zero.contiguous_gradients = GetParam().contiguous_gradients;
+  scenario.zero.overlap_comm = GetParam().overlap_comm;
+  scenario.zero.reduce_bucket_size = GetParam().bucket;
+
+  const StaticMemory memory = StaticMemoryOf(scenario, OneMatrix(1'000'000));
+
+  EXPECT_NEAR(base + Mebibytes(memory.buffers), GetParam().measured_mb, 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Issue1302, Zero2Buffers,
+    ::testing::Values(BucketRow{"Overlapped500M", true, true, 500'000'000, 21152},
+                      BucketRow{"Single500M", true, false, 500'000'000, 20198},
+                      BucketRow{"Overlapped100M", true, true, 100'000'000, 19625},
+                      BucketRow{"Overlapped10M", true, true, 10'000'000, 19284},
+                      BucketRow{"ScatteredOverlapped", false, true, 500'000'000, 19247},
+                      BucketRow{"Scattered", false, false, 10'000'000, 19247}),
+    [](const auto& row) { return row.param.name; });
+
+// Printed after the optimizer step: 4421.16 MiB. On paper 16 P / 64 = 4395.4, persistent vectors
+// 2 * (40 * 13 + 2) * 6144 = 6.1 and the gradient bucket 2 * 1e7 = 19.1 MiB.
+TEST(StaticMemory, MeetsWhatTheZeroPlusPlusTutorialPrintsAfterAStep) {
+  const Scenario scenario = Tutorial();
+
+  const StaticMemory memory = StaticMemoryOf(scenario, Layout(scenario.model));
+
+  EXPECT_NEAR(Mebibytes(memory.allocated()), 16.0 * 18'434'813'952 / 64 / kMebibyte + 6.1, 0.1);
+  EXPECT_NEAR(Mebibytes(memory.allocated() + memory.buffers) / 4421.16, 1, 0.0005);
+}
+
+TEST(StaticMemory, KeepsSmallWeightsWholeBesideTheirShards) {
+  Scenario scenario = Tutorial();
+  const ModelLayout layout = Layout(scenario.model);
+  scenario.zero.param_persistence_threshold = 0;
+  const StaticMemory without = StaticMemoryOf(scenario, layout);
+  scenario.zero.param_persistence_threshold =
+      std::int64_t{4} * 6144;  // the longest vector, inclusive
+
+  const StaticMemory with = StaticMemoryOf(scenario, layout);
+
+  EXPECT_EQ(with.parameters - without.parameters,
+            Bytes::Count(std::int64_t{2} * (40 * 13 + 2) * 6144));
+  EXPECT_EQ(with.gradients, without.gradients);
+  EXPECT_EQ(with.optimizer, without.optimizer);
+}
+
+// 100 ranks: 2 * ceil(150/100) against 2 * ceil(300/100).
+TEST(StaticMemory, PadsEveryWeightByItselfInStage3Only) {
+  Scenario scenario = Tutorial();
+  scenario.cluster.nodes = 10;
+  scenario.cluster.node.gpus = 10;
+  scenario.zero.param_persistence_threshold = 0;
+  ModelLayout layout;
+  layout.weights = {{.name = "a", .rows = 15, .columns = 10}, {.name = "b", .rows = 150}};
+
+  EXPECT_EQ(StaticMemoryOf(scenario, layout).gradients, Bytes::Count(std::int64_t{2} * (2 + 2)));
+  scenario.zero.stage = 2;
+  EXPECT_EQ(StaticMemoryOf(scenario, layout).gradients, Bytes::Count(std::int64_t{2} * 3));
+}
+
+TEST(StaticMemory, ReservesABucketOnceInStage3AndNoneInStage0) {
+  Scenario scenario = Tutorial();
+  scenario.zero.overlap_comm = true;
+  const ModelLayout layout = OneMatrix(1'000'000);
+
+  EXPECT_EQ(StaticMemoryOf(scenario, layout).buffers, Bytes::Count(20'000'000));
+  scenario.zero.contiguous_gradients = false;
+  EXPECT_EQ(StaticMemoryOf(scenario, layout).buffers, Bytes());
+  scenario.zero.contiguous_gradients = true;
+  scenario.zero.stage = 0;
+  EXPECT_EQ(StaticMemoryOf(scenario, layout).buffers, Bytes());
+}
+
+TEST(StaticMemory, CountsACommunicatorForEveryGroup) {
+  Scenario scenario = Tutorial();
+  const ModelLayout layout = OneMatrix(1'000'000);
+  const Bytes world = StaticMemoryOf(scenario, layout).context;
+  scenario.zero.secondary_partition_size = 16;
+  const Bytes secondary = StaticMemoryOf(scenario, layout).context;
+  scenario.zero.quantized_gradients = GradientQuantization{};
+  const Bytes quantized = StaticMemoryOf(scenario, layout).context;
+  scenario.cluster.nodes = scenario.cluster.node.gpus = 1;
+  scenario.zero = {};
+  const Bytes alone = StaticMemoryOf(scenario, layout).context;
+
+  EXPECT_EQ(secondary - world, world - alone);
+  EXPECT_EQ(quantized - secondary, 2 * (world - alone));
+}
+
+// arXiv 2205.05198, equations 1 and 5, table 2: s b h (34 + 5 a s / h) a layer, 34 s b h with the
+// attention recomputed, 2 s b h with the layer recomputed.
+TEST(ActivationMemory, FollowsKorthikantiForAGptLayer) {
+  Scenario scenario = Tutorial();
+  scenario.training.micro_batch_size = 3;
+  const std::int64_t sbh = std::int64_t{512} * 3 * 6144;
+  const std::int64_t scores = std::int64_t{32} * 512 * 512 * 3;
+
+  scenario.training.checkpointing = Checkpointing::kNone;
+  EXPECT_EQ(ActivationMemoryOf(scenario).saved_per_layer, Bytes::Count(34 * sbh + 5 * scores));
+  scenario.training.checkpointing = Checkpointing::kSelective;
+  EXPECT_EQ(ActivationMemoryOf(scenario).saved_per_layer, Bytes::Count(34 * sbh));
+  scenario.training.checkpointing = Checkpointing::kFull;
+  EXPECT_EQ(ActivationMemoryOf(scenario).saved_per_layer, Bytes::Count(2 * sbh));
+  EXPECT_EQ(ActivationMemoryOf(scenario).embedding, Bytes::Count(2 * sbh));
+}
+
+// Recomputation brings back what it saved, whatever the mode.
+TEST(ActivationMemory, IsTheSameInsideALayerWhateverIsRecomputed) {
+  for (const bool gated : {false, true}) {
+    Scenario scenario = Tutorial();
+    scenario.model.gated_mlp = gated;
+    scenario.training.checkpointing = Checkpointing::kNone;
+    const ActivationMemory none = ActivationMemoryOf(scenario);
+    const Bytes whole = none.saved_per_layer + none.working_per_layer;
+    scenario.training.checkpointing = Checkpointing::kSelective;
+    const ActivationMemory selective = ActivationMemoryOf(scenario);
+    scenario.training.checkpointing = Checkpointing::kFull;
+    const ActivationMemory full = ActivationMemoryOf(scenario);
+
+    EXPECT_EQ(selective.saved_per_layer + selective.working_per_layer, whole);
+    EXPECT_EQ(full.working_per_layer, whole);
+  }
+}
+
+// With fused attention a row of scores leaves one fp32 number: 4 a b s bytes.
+TEST(ActivationMemory, KeepsNoScoresWithFusedAttention) {
+  Scenario scenario = Tutorial();
+  scenario.training.checkpointing = Checkpointing::kNone;
+  scenario.cluster.node.gpu.attention = {
+      {.head_dimension = 128, .rate = FlopsPerSecond::TeraflopsPerSecond(1)}};
+  const std::int64_t fused = 34 * 512 * 6144 + 4 * 32 * 512;
+
+  EXPECT_EQ(ActivationMemoryOf(scenario).saved_per_layer, Bytes::Count(fused));
+  scenario.compute.flash_attention = false;
+  EXPECT_EQ(ActivationMemoryOf(scenario).saved_per_layer,
+            Bytes::Count(34 * 512 * 6144 + 5 * 32 * 512 * 512));
+}
+
+// A token of Llama-2-70B: 2 bytes of 5 h (inputs of norms, QKV, projection, MLP), of h + 2 h/8 for
+// queries, keys and values, and of 4 * 28672 for the gated MLP; no masks.
+TEST(ActivationMemory, CountsGroupedQueriesAndGatedMlps) {
+  Scenario scenario = Tutorial();
+  scenario.model = {.name = "llama2_70b",
+                    .layers = 80,
+                    .hidden = 8192,
+                    .heads = 64,
+                    .kv_heads = 8,
+                    .ffn_hidden = 28672,
+                    .vocabulary = 32000,
+                    .position = Position::kRotary,
+                    .gated_mlp = true,
+                    .biases = false,
+                    .tied_embeddings = false};
+  scenario.training.checkpointing = Checkpointing::kSelective;
+
+  const std::int64_t token = std::int64_t{2} * (5 * 8192 + 8192 + 2 * 1024 + 4 * 28672);
+  EXPECT_EQ(ActivationMemoryOf(scenario).saved_per_layer, Bytes::Count(512 * token));
+}
+
+// The residual's 2 h a token beside the wider of: MLP, 2 bytes of f for GELU's output and input (3
+// f gated); attention, 2 bytes of 3 h and of scores after and before softmax.
+TEST(ActivationMemory, TakesTheWidestPointOfALayersBackward) {
+  Scenario scenario = Tutorial();
+  const std::int64_t th = std::int64_t{512} * 6144;
+  const std::int64_t scores = std::int64_t{32} * 512 * 512;
+
+  EXPECT_EQ(ActivationMemoryOf(scenario).gradient_per_layer,
+            Bytes::Count(2 * th + 6 * th + 4 * scores));
+  scenario.model.ffn_hidden = std::int64_t{6} * 6144;
+  EXPECT_EQ(ActivationMemoryOf(scenario).gradient_per_layer,
+            Bytes::Count(2 * th + std::int64_t{4} * 6 * th));
+  scenario.model.gated_mlp = true;
+  EXPECT_EQ(ActivationMemoryOf(scenario).gradient_per_layer,
+            Bytes::Count(2 * th + std::int64_t{6} * 6 * th));
+}
+
+// On paper, in MiB: a recomputed layer 34 * 3 of sbh = 3 Mi elements, 5 + 2 bytes of 8 Mi scores.
+TEST(ActivationMemory, AgreesWithThePaperSumOfTheTutorialsPeak) {
+  const ActivationMemory memory = ActivationMemoryOf(Tutorial());
+
+  EXPECT_DOUBLE_EQ(Mebibytes(memory.saved_per_layer), 6);
+  EXPECT_DOUBLE_EQ(Mebibytes(memory.working_per_layer), 102 + 40 + 16);
+  EXPECT_DOUBLE_EQ(Mebibytes(memory.gradient_per_layer), 56);
+}
+
+TEST(ActivationMemory, CountsLogitsTheirCopyAndItsGradient) {
+  EXPECT_EQ(ActivationMemoryOf(Tutorial()).logits, Bytes::Count(std::int64_t{10} * 512 * 50304));
+}
+
+}  // namespace
+}  // namespace zerosim
