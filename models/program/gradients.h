@@ -1,0 +1,57 @@
+// Gradients on their way from backward to the rank that owns them, by stage.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "models/program/collective_kinds.h"
+#include "models/program/program_writer.h"
+#include "models/scenario/scenario.h"
+#include "models/transformer/transformer.h"
+
+namespace zerosim {
+
+// DeepSpeed's bucket of gradients (stage3.py and stage_1_and_2.py, __reduce_and_partition_ipg_grads
+// at edaa722): gradients are added as backward produces them; when one more would exceed
+// reduce_bucket_size elements the bucket is reduced first. At most two reductions are unfinished:
+// the host waits for the third last. Under qgZ (stage 3, more than one node) each matrix of a
+// bucket goes through the two-hop all-to-all by itself, and each vector through a 16-bit
+// reduce-scatter by itself.
+class GradientReducer {
+ public:
+  GradientReducer(const Scenario& scenario, const ModelLayout& layout, CollectiveKinds kinds,
+                  ProgramWriter* writer);
+
+  // The gradient of `weight`, or a first part of it, takes memory from now on.
+  void Begin(int weight);
+
+  // The gradient of `weight` is complete on the compute stream.
+  void Add(int weight, const Label& label);
+
+  // Reduces what is left in the bucket.
+  void Flush(const Label& label);
+
+ private:
+  void Reduce(const Label& label);
+  void ReduceTogether(const std::vector<int>& weights, const Label& label);
+  void ReduceQuantized(int weight, const Label& label);
+  OpId AllToAll(const char* name, Communicator communicator, Action action, const Label& label,
+                Bytes full, Bytes payload);
+  bool QuantizedTogether(int weight) const;
+  void WaitForOldReductions(const Label& label);
+
+  const Scenario* scenario_;
+  const ModelLayout* layout_;
+  CollectiveKinds kinds_;
+  ProgramWriter* writer_;
+  std::vector<int> bucket_;
+  std::int64_t bucket_elements_ = 0;
+  struct Reduction {
+    OpId op;
+    Bytes gradients;  // full-size gradients that live until `op` is done
+  };
+  std::deque<Reduction> unfinished_;
+};
+
+}  // namespace zerosim

@@ -1,0 +1,84 @@
+// Writes a step program in the order in which a host thread launches it, and keeps track of what
+// each stream and communicator must wait for.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/program/step_program.h"
+
+namespace zerosim {
+
+// The queues in which collectives run one after the other. Those of different communicators may
+// overlap and then share links.
+enum class Communicator : std::uint8_t { kWorld, kSecondary, kNode, kAcrossNodes };
+inline constexpr int kNumCommunicators = 4;
+inline constexpr int kNumStreams = 4;
+
+// What the next operations belong to.
+struct Label {
+  Phase phase = Phase::kForward;
+  Action action = Action::kHostWork;
+  Part part = Part::kEmbedding;
+  int layer = -1;
+  int micro_step = 0;
+};
+
+class ProgramWriter {
+ public:
+  explicit ProgramWriter(std::string rank_class);
+
+  // Time that the host spends before whatever it launches next.
+  void HostWork(const Label& label, Seconds time);
+
+  // The host stops until `op` is done.
+  void HostWaits(const Label& label, OpId op);
+
+  // The host stops until all work of `stream` so far is done.
+  void HostWaits(const Label& label, Stream stream);
+
+  // A kernel on `stream`. Compute kernels of one label that follow each other with nothing in
+  // between become one operation: same time, fewer operations.
+  OpId Kernel(Stream stream, const Label& label, Seconds time);
+
+  // Adds `time` to the last compute kernel, or makes one.
+  void ExtendCompute(const Label& label, Seconds time);
+
+  // A collective launched from `issuer` on `communicator`, after `lead` of work of its own. The
+  // issuer goes on at once: whoever needs the result waits for the returned operation.
+  OpId Collective(Stream issuer, Communicator communicator, const Label& label, const Call& call,
+                  Seconds lead);
+
+  // What `stream` launches next waits for `op`, or for all of `other` so far.
+  void StreamWaits(Stream stream, OpId op);
+  void StreamWaits(Stream stream, Stream other);
+
+  // Operations that `stream` has to wait for now, the last ones of it.
+  const std::vector<OpId>& tail(Stream stream) const { return tails_[Index(stream)]; }
+
+  void Memory(MemoryTerm term, Bytes delta);
+  void Warn(std::string text);
+
+  // Adds a kind of call; returns its place.
+  int AddKind(CallKind kind);
+
+  StepProgram Finish() &&;
+  const StepProgram& program() const { return program_; }
+
+ private:
+  static constexpr int Index(Stream stream) { return static_cast<int>(stream); }
+  OpId Add(const Label& label, OpKind kind, Stream stream, Seconds time, std::vector<OpId> deps);
+  // Turns the host's pending time into an operation and returns the host's last one.
+  OpId FlushHost(const Label& label);
+
+  StepProgram program_;
+  std::array<std::vector<OpId>, kNumStreams> tails_;
+  std::array<OpId, kNumCommunicators> communicator_tails_;
+  OpId host_;  // the host's last operation
+  Seconds host_pending_;
+  OpId open_compute_;  // may still be extended; -1 if not
+};
+
+}  // namespace zerosim

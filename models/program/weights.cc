@@ -1,0 +1,203 @@
+#include "models/program/weights.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/compute/compute.h"
+#include "models/program/kernel_bytes.h"
+#include "models/quantization/quantization.h"
+
+namespace zerosim {
+namespace {
+
+// A fetch that the host must wait for when this many later ones were waited for too.
+constexpr std::size_t kMaxUnfinishedFetches = 2;
+
+std::vector<std::int64_t> ElementsOf(const ModelLayout& layout) {
+  std::vector<std::int64_t> elements;
+  for (const Weight& w : layout.weights) elements.push_back(w.elements());
+  return elements;
+}
+
+std::vector<bool> PersistentWeights(const ModelLayout& layout, std::int64_t threshold) {
+  std::vector<bool> persistent;
+  for (const Weight& w : layout.weights) persistent.push_back(w.elements() <= threshold);
+  return persistent;
+}
+
+Label WithAction(Label label, Action action) {
+  label.action = action;
+  return label;
+}
+
+}  // namespace
+
+WeightGatherer::WeightGatherer(const Scenario& scenario, const ModelLayout& layout,
+                               const std::vector<Visit>& trace, CollectiveKinds kinds,
+                               ProgramWriter* writer)
+    : scenario_(&scenario),
+      layout_(&layout),
+      trace_(&trace),
+      kinds_(kinds),
+      writer_(writer),
+      persistent_(PersistentWeights(layout, scenario.zero.param_persistence_threshold)),
+      coordinator_(trace, ElementsOf(layout), persistent_, scenario.zero,
+                   !scenario.training.first_step),
+      handle_of_(layout.weights.size(), -1),
+      has_secondary_(layout.weights.size(), false) {}
+
+void WeightGatherer::StartMicroStep() {
+  coordinator_.Restart();
+}
+
+bool WeightGatherer::UsesSecondary(int weight, const Label& label) const {
+  if (!scenario_->zero.has_secondary() || !has_secondary_[weight]) return false;
+  return scenario_->zero.secondary_rule == SecondaryRule::kOncePerStep ||
+         label.phase == Phase::kBackward;
+}
+
+bool WeightGatherer::MayOverlap(const Label& label) const {
+  const OverlapPolicy& overlap = scenario_->zero.overlap;
+  return label.phase == Phase::kForward ? overlap.gather_forward : overlap.gather_backward;
+}
+
+void WeightGatherer::Gather(std::vector<int> weights, const Label& label) {
+  std::vector<int> secondary;
+  std::vector<int> world;
+  for (const int w : weights) (UsesSecondary(w, label) ? secondary : world).push_back(w);
+  if (!secondary.empty()) GatherFrom(Communicator::kSecondary, secondary, label);
+  if (!world.empty()) GatherFrom(Communicator::kWorld, world, label);
+}
+
+void WeightGatherer::GatherFrom(Communicator communicator, const std::vector<int>& weights,
+                                const Label& label) {
+  const ClusterSpec& cluster = scenario_->cluster;
+  const int shards = kinds_.GroupOf(communicator).size;
+  std::int64_t shard_elements = 0;
+  Handle handle;
+  handle.weights = weights.size();
+  for (const int w : weights) {
+    const std::int64_t elements = layout_->weights[w].elements();
+    handle.elements += elements;
+    shard_elements += CeilDiv(elements, shards);
+  }
+  if (!MayOverlap(label)) writer_->StreamWaits(Stream::kGather, Stream::kCompute);
+
+  Call call;
+  const char* name = label.phase == Phase::kForward ? "weights_forward" : "weights_backward";
+  call.kind = kinds_.Kind(name, CollectiveOp::kAllGather, communicator, writer_);
+  call.payload = Bytes::Count(2 * handle.elements);
+  Seconds lead;
+  if (const auto& format = scenario_->zero.quantized_weights) {
+    const QuantizedSize shard = QuantizedSizeOf(shard_elements, *format);
+    if (!shard.deepspeed_accepts) {
+      writer_->Warn(fmt::format(
+          "qwZ: a shard of {} elements ({} ranks) has no group count that DeepSpeed accepts "
+          "(assertion \"multiple of 8\"); timed as if it were padded",
+          shard_elements, shards));
+    }
+    call.full = shards * shard.total();
+    call.launches = 2;
+    lead = MemoryTime(QuantizeTraffic(shard_elements, format->bits), cluster);
+  } else {
+    call.full = Bytes::Count(2 * shard_elements * shards);
+  }
+  handle.buffer = call.full;
+  writer_->HostWork(label,
+                    Seconds::Count((2 + call.launches) * cluster.calibration.host_launch.value));
+  handle.gather = writer_->Collective(Stream::kGather, communicator,
+                                      WithAction(label, Action::kGather), call, lead);
+  writer_->Memory(MemoryTerm::kLiveParameters, handle.buffer);
+  for (const int w : weights) handle_of_[w] = static_cast<int>(handles_.size());
+  handles_.push_back(handle);
+}
+
+void WeightGatherer::Wait(int weight, const Label& label) {
+  if (handle_of_[weight] < 0) return;
+  Handle& handle = handles_[handle_of_[weight]];
+  handle_of_[weight] = -1;
+  if (handle.ready) return;
+
+  if (unfinished_.size() > kMaxUnfinishedFetches) {
+    FinishFetch(label);
+  }
+  writer_->StreamWaits(Stream::kGather, handle.gather);
+  Bytes traffic;
+  if (const auto& format = scenario_->zero.quantized_weights) {
+    traffic += QuantizeTraffic(handle.elements, format->bits);
+  }
+  if (handle.weights > 1) traffic += CopyTraffic(handle.elements);
+  handle.ready = handle.gather;
+  if (traffic != Bytes()) {
+    handle.ready = writer_->Kernel(Stream::kGather, WithAction(label, Action::kDequantize),
+                                   MemoryTime(traffic, scenario_->cluster));
+  }
+  // What was gathered becomes weights: in place if it is one 16-bit tensor; else dequantised, and
+  // cut into tensors by a copy. The gather stream reads the buffers until the host knows that it is
+  // done.
+  const Bytes weights = Bytes::Count(2 * handle.elements);
+  Bytes temporary = handle.buffer - weights;
+  if (scenario_->zero.quantized_weights) {
+    writer_->Memory(MemoryTerm::kLiveParameters, weights);
+    temporary += weights;
+  }
+  if (handle.weights > 1) {
+    writer_->Memory(MemoryTerm::kLiveParameters, weights);
+    temporary += weights;
+  }
+  unfinished_.push_back({*handle.ready, temporary});
+}
+
+void WeightGatherer::FinishFetch(const Label& label) {
+  writer_->HostWaits(label, unfinished_.front().op);
+  writer_->Memory(MemoryTerm::kLiveParameters, -1 * unfinished_.front().buffers);
+  unfinished_.pop_front();
+}
+
+void WeightGatherer::Before(int v, const Label& label) {
+  const std::vector<int> missing = coordinator_.Fetch(v);
+  if (!missing.empty()) Gather(missing, label);
+  for (const int w : (*trace_)[v].weights) Wait(w, label);
+  if (!(*trace_)[v].weights.empty()) writer_->StreamWaits(Stream::kCompute, Stream::kGather);
+  if (!MayOverlap(label)) return;
+  const std::vector<int> ahead = coordinator_.Prefetch(v);
+  if (!ahead.empty()) Gather(ahead, label);
+}
+
+void WeightGatherer::After(int v, const Label& label) {
+  for (const int w : coordinator_.Release(v)) {
+    const std::int64_t elements = layout_->weights[w].elements();
+    writer_->Memory(MemoryTerm::kLiveParameters, Bytes::Count(-2 * elements));
+    if (!scenario_->zero.has_secondary() || has_secondary_[w]) continue;
+    has_secondary_[w] = true;
+    const std::int64_t shard = CeilDiv(elements, scenario_->zero.secondary_partition_size);
+    writer_->ExtendCompute(label, MemoryTime(CopyTraffic(shard), scenario_->cluster));
+    writer_->Memory(MemoryTerm::kSecondaryShard, Bytes::Count(2 * shard));
+    secondary_bytes_ += Bytes::Count(2 * shard);
+  }
+}
+
+void WeightGatherer::FinishMicroStep(const Label& label) {
+  while (!unfinished_.empty()) FinishFetch(label);
+}
+
+void WeightGatherer::FinishStep(const Label& label) {
+  writer_->Memory(MemoryTerm::kSecondaryShard, -1 * secondary_bytes_);
+  secondary_bytes_ = Bytes();
+  has_secondary_.assign(has_secondary_.size(), false);
+  const int kind =
+      kinds_.Kind("persistent_refresh", CollectiveOp::kAllGather, Communicator::kWorld, writer_);
+  for (std::size_t w = 0; w < persistent_.size(); ++w) {
+    if (!persistent_[w]) continue;
+    const Bytes full = Bytes::Count(2 * layout_->weights[w].elements());
+    writer_->HostWork(label, Seconds::Count(scenario_->cluster.calibration.host_launch.value));
+    const OpId op = writer_->Collective(Stream::kGather, Communicator::kWorld,
+                                        WithAction(label, Action::kRefresh),
+                                        {.kind = kind, .full = full, .payload = full}, Seconds());
+    writer_->StreamWaits(Stream::kGather, op);
+  }
+}
+
+}  // namespace zerosim

@@ -1,0 +1,209 @@
+#include "models/program/build_program.h"
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "models/program/trace.h"
+#include "tests/sim/scenarios.h"
+
+namespace zerosim {
+namespace {
+
+StepProgram Build(const Scenario& s) {
+  return BuildProgram(s, Layout(s.model));
+}
+
+std::map<std::string, int> CallsByName(const StepProgram& program) {
+  std::map<std::string, int> calls;
+  for (const Call& call : program.calls) {
+    const CallKind& kind = program.kinds[call.kind];
+    ++calls[kind.name + "/" + kind.group_name];
+  }
+  return calls;
+}
+
+TEST(TraceOf, RecomputesEachLayerBeforeItsBackward) {
+  Scenario s = SmallScenario(1, 1);
+  s.model.layers = 2;
+  const ModelLayout layout = Layout(s.model);
+
+  const auto trace = TraceOf(layout, Checkpointing::kFull);
+
+  std::string order;
+  for (const Visit& v : trace) {
+    if (v.part != Part::kQkv && v.part != Part::kHead && v.part != Part::kEmbedding) continue;
+    order += v.action == Action::kForward ? 'F' : v.action == Action::kRecompute ? 'R' : 'B';
+    order += v.layer < 0 ? (v.part == Part::kHead ? 'h' : 'e') : static_cast<char>('0' + v.layer);
+    order += ' ';
+  }
+  EXPECT_EQ(order, "Fe F0 F1 Fh Bh R1 B1 R0 B0 Be ");
+}
+
+TEST(TraceOf, EveryWeightHasItsGradientOnceAndATiedOneAtItsLastUse) {
+  Scenario s = SmallScenario(1, 1);
+  const ModelLayout layout = Layout(s.model);
+
+  const auto trace = TraceOf(layout, Checkpointing::kNone);
+
+  std::map<int, int> count;
+  for (const Visit& v : trace) {
+    for (const int w : v.gradients) ++count[w];
+  }
+  EXPECT_EQ(count.size(), layout.weights.size());
+  for (const auto& [w, n] : count) EXPECT_EQ(n, 1) << layout.weights[w].name;
+  ASSERT_EQ(trace.back().part, Part::kEmbedding);
+  EXPECT_TRUE(std::ranges::count(trace.back().gradients, 0) == 1) << "the tied embedding";
+}
+
+TEST(BuildProgram, DependsOnEarlierOperationsOnly) {
+  Scenario s = SmallScenario(2, 4);
+  EnableZeroPlusPlus(&s);
+  const StepProgram program = Build(s);
+
+  for (std::size_t i = 0; i < program.ops.size(); ++i) {
+    for (const OpId dep : program.ops[i].deps) {
+      EXPECT_GE(dep.value, 0);
+      EXPECT_LT(dep.value, static_cast<int>(i));
+    }
+  }
+}
+
+TEST(BuildProgram, IsOfOneSizeForAnyNumberOfGpus) {
+  Scenario small = SmallScenario(2, 8);
+  Scenario large = SmallScenario(16384, 8);
+  EnableZeroPlusPlus(&small);
+  EnableZeroPlusPlus(&large);
+  // Vectors shorter than the world are padded by one kernel each; nothing else is added.
+  EXPECT_LT(Build(large).ops.size(), Build(small).ops.size() * 6 / 5);
+}
+
+TEST(BuildProgram, WithoutZeroPlusPlusIsZero3) {
+  Scenario plain = SmallScenario(2, 4);
+  Scenario off = plain;
+  off.zero.secondary_partition_size = 1;
+  off.zero.quantized_weights.reset();
+  off.zero.quantized_gradients.reset();
+
+  EXPECT_EQ(CallsByName(Build(plain)), CallsByName(Build(off)));
+}
+
+TEST(BuildProgram, HpzGathersBetweenNodesOncePerOptimizerStep) {
+  Scenario s = SmallScenario(2, 4);
+  s.zero.secondary_partition_size = 4;
+  s.zero.prefetch_bucket_size = 0;
+  s.zero.max_reuse_distance = 0;
+  s.training.checkpointing = Checkpointing::kNone;
+  s.training.gradient_accumulation_steps = 3;
+  const StepProgram program = Build(s);
+
+  Bytes world;
+  Bytes secondary;
+  for (const Call& call : program.calls) {
+    const CallKind& kind = program.kinds[call.kind];
+    if (kind.name.rfind("weights_", 0) != 0) continue;
+    (kind.group_name == "world" ? world : secondary) += call.payload;
+  }
+  // Once for each weight, and 2k - 1 = 5 times in the node; a tied embedding is gathered for the
+  // head as well, in the node from the first time on.
+  const Weight embedding = Layout(s.model).weights[0];
+  const Bytes tied = Bytes::Count(2 * embedding.elements());
+  EXPECT_EQ(secondary, 5 * world + 6 * tied);
+}
+
+TEST(BuildProgram, The2023RuleGathersBetweenNodesEveryForward) {
+  Scenario s = SmallScenario(2, 4);
+  s.zero.secondary_partition_size = 4;
+  s.zero.secondary_rule = SecondaryRule::kOncePerMicroStep;
+  s.training.gradient_accumulation_steps = 2;
+  const StepProgram program = Build(s);
+
+  for (const Call& call : program.calls) {
+    const CallKind& kind = program.kinds[call.kind];
+    if (kind.name == "weights_forward") {
+      EXPECT_EQ(kind.group_name, "world");
+    }
+  }
+}
+
+TEST(BuildProgram, QgzFallsBackForVectorsAndOddMatrices) {
+  Scenario s = SmallScenario(3, 4);  // 24 divides no power of two
+  s.zero.quantized_gradients = GradientQuantization{};
+  const StepProgram program = Build(s);
+
+  // Of the matrices only QKV's 3 x 1024 x 1024 elements divide, one a layer.
+  EXPECT_EQ(CallsByName(program)["gradients_in_node/node"], 4);
+  EXPECT_GT(CallsByName(program)["gradients/world"], 0);
+  ASSERT_FALSE(program.warnings.empty());
+  EXPECT_EQ(program.warnings[0],
+            "qgZ: gradients of 1024 rows x 4096 columns do not divide by 2 x 12 ranks: DeepSpeed "
+            "sends them in 16 bit");
+}
+
+TEST(BuildProgram, QgzIsOffOnOneNode) {
+  Scenario s = SmallScenario(1, 8);
+  s.zero.quantized_gradients = GradientQuantization{};
+
+  EXPECT_EQ(CallsByName(Build(s)).count("gradients_in_node/node"), 0u);
+}
+
+TEST(BuildProgram, Stage1ReducesOncePerOptimizerStepAndStage2EveryMicroStep) {
+  Scenario s = SmallScenario(2, 4);
+  s.training.gradient_accumulation_steps = 4;
+  s.zero.stage = 1;
+  const int stage1 = CallsByName(Build(s))["gradients/world"];
+  s.zero.stage = 2;
+  const int stage2 = CallsByName(Build(s))["gradients/world"];
+
+  EXPECT_EQ(stage2, 4 * stage1);
+}
+
+TEST(BuildProgram, WarnsOfShardsThatQwzCanNotGroup) {
+  Scenario s = SmallScenario(3, 8);  // 1024*1024/24 is no multiple of 8
+  s.zero.quantized_weights = QuantizationFormat{};
+  const StepProgram program = Build(s);
+
+  ASSERT_FALSE(program.warnings.empty());
+  EXPECT_NE(program.warnings[0].find("has no group count that DeepSpeed accepts"),
+            std::string::npos);
+}
+
+TEST(BuildProgram, FreesEverythingThatItAllocates) {
+  std::mt19937 random(20261130);
+  for (int round = 0; round < 40; ++round) {
+    Scenario s = SmallScenario(1 + static_cast<int>(random() % 3), 4);
+    s.zero.stage = static_cast<int>(random() % 4);
+    s.training.checkpointing = static_cast<Checkpointing>(random() % 3);
+    s.training.gradient_accumulation_steps = 1 + static_cast<int>(random() % 3);
+    s.zero.reduce_bucket_size = 1'000'000 << (random() % 8);
+    s.zero.max_live_parameters = 3'000'000 << (random() % 8);
+    s.training.first_step = random() % 4 == 0;
+    if (s.zero.stage == 3 && random() % 2 == 0) EnableZeroPlusPlus(&s);
+    const StepProgram program = Build(s);
+
+    std::map<MemoryTerm, Bytes> balance;
+    for (const MemoryEvent& event : program.memory) balance[event.term] += event.delta;
+    for (const auto& [term, bytes] : balance) {
+      EXPECT_EQ(bytes.count(), 0) << "term " << static_cast<int>(term) << ", round " << round;
+    }
+  }
+}
+
+TEST(BuildProgram, RefusesGroupsThatDoNotDivideTheWorld) {
+  Scenario s = SmallScenario(2, 4);
+  s.zero.secondary_partition_size = 3;
+  try {
+    Build(s);
+    FAIL() << "accepted";
+  } catch (const std::invalid_argument& e) {
+    EXPECT_STREQ(e.what(), "secondary groups of 3 in a world of 8");
+  }
+}
+
+}  // namespace
+}  // namespace zerosim
