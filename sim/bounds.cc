@@ -1,0 +1,56 @@
+#include "sim/bounds.h"
+
+#include <stdexcept>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace zerosim {
+namespace {
+
+void Require(Seconds taken, Seconds least, const std::string& what) {
+  if (taken.seconds() >= least.seconds() * (1 - 1e-6) - 1e-9) return;
+  throw std::logic_error(fmt::format("{} took {:.9g} s, less than the {:.9g} s that it needs", what,
+                                     taken.seconds(), least.seconds()));
+}
+
+Seconds LeastTime(const Op& op, const std::vector<LoweredCall>& calls) {
+  if (op.kind != OpKind::kCollective) return op.time;
+  const LoweredCall& call = calls[op.call.value];
+  Seconds least = op.time + call.launch;
+  for (const LoweredStage& stage : call.stages) least += stage.latency;
+  return least + call.bound;
+}
+
+}  // namespace
+
+void CheckBounds(const StepProgram& program, const std::vector<LoweredCall>& calls,
+                 const NetworkModel& network, const Timeline& timeline) {
+  Seconds compute;
+  std::vector<Seconds> links(network.links.size());
+  for (std::size_t i = 0; i < program.ops.size(); ++i) {
+    const Op& op = program.ops[i];
+    const OpId id{static_cast<int>(i)};
+    const Interval& when = timeline.ops[i];
+    for (const OpId dep : op.deps) {
+      Require(when.end, timeline.ops[dep.value].end,
+              NameOf(program, id) + ", counted from the start");
+    }
+    Require(when.end - when.start, LeastTime(op, calls), NameOf(program, id));
+    if (op.kind == OpKind::kKernel && op.stream == Stream::kCompute) compute += op.time;
+    if (op.kind != OpKind::kCollective) continue;
+    for (const LoweredStage& stage : calls[op.call.value].stages) {
+      for (const LinkLoad& load : stage.loads) {
+        links[load.link.value] += load.bytes / network.links[load.link.value].capacity;
+      }
+    }
+  }
+  // Rank classes compute beside each other.
+  Require(timeline.end, (1.0 / static_cast<double>(program.rank_classes.size())) * compute,
+          "the step, by its compute,");
+  for (std::size_t l = 0; l < links.size(); ++l) {
+    Require(timeline.end, links[l], "the step, by the bytes on a " + network.links[l].name + ",");
+  }
+}
+
+}  // namespace zerosim

@@ -1,0 +1,82 @@
+#include "sim/critical_path.h"
+
+#include <algorithm>
+
+namespace zerosim {
+namespace {
+
+void AddCollective(const Op& op, const StepProgram& program, const LoweredCall& call,
+                   Seconds length, CriticalPath* path) {
+  const Call& source = program.calls[op.call.value];
+  const CallKind& kind = program.kinds[source.kind];
+  // In the order in which they happen, so that a piece cut short loses its transfer last.
+  const auto take = [&length](Seconds part) {
+    const Seconds taken = std::min(part, length);
+    length -= taken;
+    return taken;
+  };
+  path->quantization += take(op.time);
+  path->launch += take(call.launch);
+  for (const LoweredStage& stage : call.stages) {
+    const bool leaves = std::any_of(stage.loads.begin(), stage.loads.end(),
+                                    [](const LinkLoad& l) { return l.link == NetworkModel::kNic; });
+    (leaves ? path->nic_latency : path->gpu_latency) += take(stage.latency);
+  }
+  if (call.bottleneck.value < 0) return;
+  path->links[call.bottleneck.value] += length;
+  if (kind.op == CollectiveOp::kAllToAll && call.bottleneck != NetworkModel::kGpuLink) {
+    path->all_to_all += length;
+  }
+}
+
+bool IsQuantization(Action action) {
+  return action == Action::kQuantize || action == Action::kDequantize ||
+         action == Action::kRequantize || action == Action::kAccumulate ||
+         action == Action::kReduce || action == Action::kWriteSecondary;
+}
+
+}  // namespace
+
+Seconds CriticalPath::total() const {
+  Seconds sum = compute + quantization + host + launch + gpu_latency + nic_latency;
+  for (const Seconds link : links) sum += link;
+  return sum;
+}
+
+CriticalPath CriticalPathOf(const StepProgram& program, const std::vector<LoweredCall>& calls,
+                            const NetworkModel& network, const Timeline& timeline) {
+  CriticalPath path;
+  path.links.resize(network.links.size());
+  if (program.ops.empty()) return path;
+  const auto last =
+      std::max_element(timeline.ops.begin(), timeline.ops.end(),
+                       [](const Interval& a, const Interval& b) { return a.end < b.end; });
+  int at = static_cast<int>(last - timeline.ops.begin());
+  while (at >= 0) {
+    const Op& op = program.ops[at];
+    int before = -1;
+    Seconds begin;
+    for (const OpId dep : op.deps) {
+      if (before < 0 || timeline.ops[dep.value].end > begin) {
+        before = dep.value;
+        begin = timeline.ops[dep.value].end;
+      }
+    }
+    const Seconds length = timeline.ops[at].end - begin;
+    switch (op.kind) {
+      case OpKind::kHost:
+        path.host += length;
+        break;
+      case OpKind::kKernel:
+        (IsQuantization(op.action) ? path.quantization : path.compute) += length;
+        break;
+      case OpKind::kCollective:
+        AddCollective(op, program, calls[op.call.value], length, &path);
+        break;
+    }
+    at = before;
+  }
+  return path;
+}
+
+}  // namespace zerosim

@@ -1,0 +1,58 @@
+// What a collective puts on every link class of a cluster: the counted form of a plan.
+//
+// Counting needs no loop over ranks: in every round of a stage each node sends the same number of
+// blocks out and every GPU the same number of bytes inside. tests/sim/lowering_test.cc counts the
+// same by enumerating the messages of small clusters.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/core/ids.h"
+#include "models/core/units.h"
+#include "models/program/step_program.h"
+#include "models/scenario/scenario.h"
+#include "sim/collectives/plan.h"
+#include "sim/network.h"
+
+namespace zerosim {
+
+// Bytes that the busiest link of a class carries in a stage, a direction. `occupied` is what an
+// engine charges: more than `bytes` where a pattern achieves less than the link's rate.
+struct LinkLoad {
+  LinkId link;
+  Bytes bytes;
+  double occupied = 0;  // bytes
+  int flows = 1;        // messages that share the link at a time
+};
+
+struct LoweredStage {
+  Seconds latency;  // of all rounds
+  std::vector<LinkLoad> loads;
+};
+
+struct LoweredCall {
+  std::string algorithm;
+  Seconds launch;  // before the first stage
+  std::vector<LoweredStage> stages;
+  Bytes node_egress;      // out of one node, by all groups of the call
+  Bytes in_node_per_gpu;  // that one GPU sends inside of its node, at most
+  Seconds alone;          // on an idle network
+  LinkId bottleneck;      // busiest link; -1 if the call moves nothing
+
+  // Time that the busiest link needs for its bytes: no schedule is faster.
+  Seconds bound;
+};
+
+LoweredCall Lower(const Call& call, const CallKind& kind, const NetworkModel& network,
+                  CollectiveAlgorithm algorithm);
+
+// All calls of a program. Calls of equal kind and size are lowered once.
+std::vector<LoweredCall> LowerAll(const StepProgram& program, const NetworkModel& network,
+                                  CollectiveAlgorithm algorithm);
+
+// One share of a collective in the message engine: the latency of the steps of launches after the
+// first (scales), which move few bytes.
+Seconds ExtraLatency(const Call& call, const Plan& plan, const NetworkModel& network);
+
+}  // namespace zerosim

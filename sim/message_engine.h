@@ -1,0 +1,24 @@
+// The reference engine: every message of every rank on a platform that has every link.
+//
+// Slow (some microseconds a message, and messages grow with ranks times rounds), so for clusters of
+// tens of GPUs. It shares nothing with the fluid engine but the program and the plans of the
+// collectives: it counts no loads and merges no links. A rank sends its next block when its last
+// one has left and the one that it forwards has arrived.
+#pragma once
+
+#include "models/program/step_program.h"
+#include "models/scenario/scenario.h"
+#include "sim/network.h"
+#include "sim/timeline.h"
+
+namespace zerosim {
+
+// Plays `program` on all ranks of the cluster that `network` describes. An operation's interval is
+// from its first start to its last end over the ranks. Once a process (simgrid_session.h). Throws
+// std::invalid_argument for more than kMaxMessageRanks ranks.
+Timeline RunMessages(const StepProgram& program, const NetworkModel& network,
+                     CollectiveAlgorithm algorithm);
+
+inline constexpr int kMaxMessageRanks = 512;
+
+}  // namespace zerosim

@@ -1,0 +1,95 @@
+// What a simulated step costs: the product's answer, as a value. tools/ prints it as text, JSON and
+// trace; the meaning of each field is in `zerosim explain`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/core/units.h"
+
+namespace zerosim {
+
+struct CollectiveReport {
+  std::string name;
+  std::string op;
+  std::string group;
+  int group_size = 0;
+  std::string algorithm;
+  std::string protocol;
+  std::int64_t calls = 0;  // of one rank in the step, payload and scales counted apart
+  Bytes payload;           // full vectors at the model's precision
+  Bytes wire;              // full vectors as they travel
+  Bytes node_egress;       // out of one node
+  Bytes in_node_per_gpu;   // that one GPU sends to GPUs of its node, at most
+  Seconds time;            // from start to end, summed over calls
+  Seconds exposed;         // part of it in which no kernel of compute ran
+  BytesPerSecond algbw;    // wire / time
+  BytesPerSecond busbw;
+  BytesPerSecond bound;    // the busbw at which its bottleneck link would be full
+  std::string bottleneck;  // the link that limits it, or "latency"
+};
+
+struct MemoryTerms {
+  Bytes parameters, gradients, optimizer, secondary_shard, live_parameters, buffers, activations,
+      logits, context;
+};
+
+struct MemoryReport {
+  Bytes peak;        // by the framework's allocator plus context
+  Bytes after_step;  // allocated when the step is over, without context
+  Bytes capacity;
+  bool fits = true;
+  std::string peak_at;  // "backward layers.39.mlp_in, 1.234 s"
+  MemoryTerms terms;    // at the peak
+};
+
+struct QuantizationPath {
+  int events = 0;  // quantisations on the way of a value
+  int bits = 0;    // the fewest; 16 without quantisation
+  std::int64_t group_size = 0;
+  double relative_error = 0;  // expected, root of the normalised squared error
+};
+
+struct Bottleneck {
+  std::string link;
+  double utilization = 0;    // mean over the step
+  double share_of_step = 0;  // part of the step in which it was more than 95 % busy
+};
+
+// How much of the critical path each cause takes; they add up to the step time.
+struct CriticalShare {
+  std::string cause;  // "compute", "link nic", "latency", "quantization", "host", ...
+  Seconds time;
+};
+
+struct StepReport {
+  std::string scenario;
+  std::string version;
+  std::string scenario_sha256;
+  std::string engine;
+  double wall_s = 0;
+  std::int64_t activities = 0;
+  int link_classes = 0;
+  int world_size = 0;
+  std::int64_t parameters = 0;
+
+  Seconds step, step_low, step_high;
+  double tflops_per_gpu = 0, hardware_tflops_per_gpu = 0, mfu = 0;
+  double tokens_per_s = 0, tokens_per_s_per_gpu = 0, samples_per_s = 0;
+
+  Seconds forward, backward, optimizer, compute, quantization, communication, exposed_communication;
+  Bytes model;
+  Bytes node_egress;
+  double node_egress_over_model = 0;
+  std::vector<CollectiveReport> collectives;
+  MemoryReport memory;
+  QuantizationPath weights_forward, weights_backward, gradients;
+  std::vector<Bottleneck> bottlenecks;
+  std::vector<CriticalShare> critical_path;
+  std::vector<std::string> warnings;
+  // Parameters of the calibration that the interval comes from: name, value, source.
+  std::vector<std::string> parameters_used;
+};
+
+}  // namespace zerosim
