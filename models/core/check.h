@@ -12,11 +12,11 @@
 
 #include <fmt/format.h>
 
-#define ZEROSIM_CHECK(condition, ...)                                                       \
-  do {                                                                                      \
-    if (!(condition)) {                                                                     \
+#define ZEROSIM_CHECK(condition, ...)                                                        \
+  do {                                                                                       \
+    if (!(condition)) {                                                                      \
       ::fmt::print(stderr, "{}:{}: check failed: {} ({})\n", __FILE__, __LINE__, #condition, \
-                   ::fmt::format(__VA_ARGS__));                                             \
-      ::std::abort();                                                                       \
-    }                                                                                       \
+                   ::fmt::format(__VA_ARGS__));                                              \
+      ::std::abort();                                                                        \
+    }                                                                                        \
   } while (false)

@@ -116,6 +116,8 @@ constexpr FlopsPerSecond operator/(Flops work, Seconds time) {
 
 // The least integer k with k * b >= a, for a >= 0 and b > 0. The one way to round bytes and counts
 // up.
-constexpr std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
+constexpr std::int64_t CeilDiv(std::int64_t a, std::int64_t b) {
+  return a / b + (a % b != 0);
+}
 
 }  // namespace zerosim

@@ -52,11 +52,12 @@ struct NodeSpec {
   GpuSpec gpu;
   int gpus = 0;
   InNodeFabric in_node = InNodeFabric::kNvSwitch;
-  BytesPerSecond gpu_bandwidth;  // of one GPU to its peers, a direction: sum of its NVLinks, or PCIe
+  BytesPerSecond
+      gpu_bandwidth;  // of one GPU to its peers, a direction: sum of its NVLinks, or PCIe
   double gpu_bandwidth_fraction = 1;  // achieved by collectives, without calibration
-  Seconds gpu_latency;           // of one step of an in-node collective
-  BytesPerSecond pcie_bandwidth;  // achieved between a GPU or a NIC and its switch, a direction
-  int nics = 0;                  // that a cluster may use; fabric.nics_per_node picks
+  Seconds gpu_latency;                // of one step of an in-node collective
+  BytesPerSecond pcie_bandwidth;      // achieved between a GPU or a NIC and its switch, a direction
+  int nics = 0;                       // that a cluster may use; fabric.nics_per_node picks
 };
 
 // One non-blocking or oversubscribed switch between the nodes.
@@ -80,19 +81,19 @@ struct Parameter {
 // times in seconds, rates in bytes per second.
 struct Calibration {
   std::string name;
-  int measured_nics_per_node = 0;  // that nic_fraction was seen with; 0: unknown
-  Parameter nic_fraction{1, 0.85, 1, "assumed"};           // achieved over line rate, collectives
-  Parameter gpu_link_fraction{1, 0.9, 1, "assumed"};       // the same in the node
-  Parameter nic_step_latency{0, 0, 0, ""};                 // s a step between nodes; 0: fabric's
-  Parameter gpu_step_latency{0, 0, 0, ""};                 // s a step in the node; 0: node's
-  Parameter collective_launch{20e-6, 10e-6, 50e-6, ""};    // s a collective call
-  Parameter all_to_all_fraction{1, 0.7, 1, "assumed"};     // of the rate of a ring, between nodes
-  Parameter gemm_fraction{1, 0.9, 1.05, "assumed"};        // achieved over the GEMM table
-  Parameter memory_fraction{1, 0.9, 1.05, "assumed"};      // achieved over memory_bandwidth
-  Parameter kernel_launch{3e-6, 1e-6, 10e-6, "assumed"};   // s of GPU time a kernel at least
-  Parameter host_hook{0.1e-3, 0.02e-3, 0.3e-3, ""};        // s of host time a module hook
-  Parameter host_launch{0.03e-3, 0.005e-3, 0.05e-3, ""};   // s of host time a kernel launch
-  Parameter optimizer_fixed{5e-3, 0, 20e-3, "assumed"};    // s an optimizer step beside its bytes
+  int measured_nics_per_node = 0;                     // that nic_fraction was seen with; 0: unknown
+  Parameter nic_fraction{1, 0.85, 1, "assumed"};      // achieved over line rate, collectives
+  Parameter gpu_link_fraction{1, 0.9, 1, "assumed"};  // the same in the node
+  Parameter nic_step_latency{0, 0, 0, ""};            // s a step between nodes; 0: fabric's
+  Parameter gpu_step_latency{0, 0, 0, ""};            // s a step in the node; 0: node's
+  Parameter collective_launch{20e-6, 10e-6, 50e-6, ""};   // s a collective call
+  Parameter all_to_all_fraction{1, 0.7, 1, "assumed"};    // of the rate of a ring, between nodes
+  Parameter gemm_fraction{1, 0.9, 1.05, "assumed"};       // achieved over the GEMM table
+  Parameter memory_fraction{1, 0.9, 1.05, "assumed"};     // achieved over memory_bandwidth
+  Parameter kernel_launch{3e-6, 1e-6, 10e-6, "assumed"};  // s of GPU time a kernel at least
+  Parameter host_hook{0.1e-3, 0.02e-3, 0.3e-3, ""};       // s of host time a module hook
+  Parameter host_launch{0.03e-3, 0.005e-3, 0.05e-3, ""};  // s of host time a kernel launch
+  Parameter optimizer_fixed{5e-3, 0, 20e-3, "assumed"};   // s an optimizer step beside its bytes
 };
 
 struct ClusterSpec {

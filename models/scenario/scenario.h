@@ -18,23 +18,23 @@ enum class CollectiveAlgorithm : std::uint8_t { kRing, kHierarchicalRing };
 
 struct TrainingSpec {
   std::int64_t sequence_length = 0;
-  std::int64_t micro_batch_size = 1;         // samples of one forward and backward on one rank
+  std::int64_t micro_batch_size = 1;  // samples of one forward and backward on one rank
   int gradient_accumulation_steps = 1;
   Precision precision = Precision::kFp16;
   Checkpointing checkpointing = Checkpointing::kNone;
-  bool first_step = false;                   // without the prefetch trace, as the first iteration
+  bool first_step = false;  // without the prefetch trace, as the first iteration
 
   std::int64_t tokens_per_micro_batch() const { return sequence_length * micro_batch_size; }
 };
 
 // How compute is timed: by operation, or all of it at a fixed model FLOP utilization.
 struct ComputeSpec {
-  std::optional<double> mfu;  // in (0, 1]; empty: by operation
-  bool flash_attention = true;       // where the GPU has fused attention
-  bool causal_skip = true;           // the attention kernel skips the masked half
+  std::optional<double> mfu;          // in (0, 1]; empty: by operation
+  bool flash_attention = true;        // where the GPU has fused attention
+  bool causal_skip = true;            // the attention kernel skips the masked half
   bool recompute_skips_last = false;  // recompute leaves out the block's last GEMM
-  double memory_passes = 2;          // mu: passes over the bytes of memory-bound operations
-  double loss_bytes = 17;            // beta: bytes per token and vocabulary entry of the loss
+  double memory_passes = 2;           // mu: passes over the bytes of memory-bound operations
+  double loss_bytes = 17;             // beta: bytes per token and vocabulary entry of the loss
 };
 
 struct Scenario {

@@ -1,0 +1,33 @@
+// From a scenario's file to one tree: includes, entries of the catalog, overrides.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/scenario/document.h"
+#include "models/scenario/files.h"
+
+namespace zerosim {
+
+// `--set path=value` of the command line: "cluster.nodes" and "8192". The value is YAML.
+struct Override {
+  std::string path;
+  std::string value;
+};
+
+// Folders that hold hardware/{gpus,nodes,calibrations}/ and models/, searched in order after the
+// scenario's own folder and the folders above it.
+struct Catalog {
+  std::vector<std::string> folders;
+};
+
+// Merges the scenario `text` of `file` with what it includes, then with `set`, and puts the
+// sections of the catalog in the places of their names. Every value keeps the place where it was
+// written. Returns nothing if `text` cannot be read at all; what cannot be found or merged is
+// reported, and stands in the tree as kUnresolved.
+std::optional<Node> Assemble(const std::string& text, const std::string& file,
+                             const std::vector<Override>& set, const Catalog& catalog,
+                             const Files& files, Problems* problems);
+
+}  // namespace zerosim

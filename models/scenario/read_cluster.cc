@@ -1,0 +1,100 @@
+#include <utility>
+
+#include "models/scenario/read_sections.h"
+
+namespace zerosim {
+namespace {
+
+GpuSpec ReadGpu(SectionReader section) {
+  GpuSpec gpu;
+  section.Read("name", &gpu.name);
+  section.Read("memory", &gpu.memory);
+  section.Read("peak", &gpu.peak);
+  section.Read("memory_bandwidth", &gpu.memory_bandwidth);
+
+  SectionReader gemm = section.Section("gemm");
+  gemm.Read("peak_fraction", &gpu.gemm.peak_fraction);
+  gemm.Read("sustained_slowdown", &gpu.gemm.sustained_slowdown);
+  gemm.Read("launch", &gpu.gemm.launch);
+  gemm.Read("rows_half", &gpu.gemm.rows_half);
+  gemm.Read("columns_half", &gpu.gemm.columns_half);
+  gemm.Read("reduction_half", &gpu.gemm.reduction_half);
+  gemm.Finish();
+
+  for (SectionReader& item : section.List("attention")) {
+    AttentionSpec attention;
+    item.Read("head_dimension", &attention.head_dimension);
+    item.Read("rate", &attention.rate);
+    item.Read("half_sequence", &attention.half_sequence);
+    item.Finish();
+    gpu.attention.push_back(attention);
+  }
+  section.Finish();
+  return gpu;
+}
+
+NodeSpec ReadNode(SectionReader section) {
+  NodeSpec node;
+  section.Read("name", &node.name);
+  section.Read("gpus", &node.gpus);
+  section.ReadChoice("in_node", &node.in_node);
+  section.Read("gpu_bandwidth", &node.gpu_bandwidth);
+  section.Read("gpu_bandwidth_fraction", &node.gpu_bandwidth_fraction);
+  section.Read("gpu_latency", &node.gpu_latency);
+  section.Read("pcie_bandwidth", &node.pcie_bandwidth);
+  section.Read("nics", &node.nics);
+  node.gpu = ReadGpu(section.Section("gpu"));
+  section.Finish();
+  return node;
+}
+
+FabricSpec ReadFabric(SectionReader section) {
+  enum class Kind : std::uint8_t { kSwitch };
+  Kind kind = Kind::kSwitch;
+  FabricSpec fabric;
+  section.ReadChoice("kind", &kind);
+  section.Read("nics_per_node", &fabric.nics_per_node);
+  section.Read("nic_bandwidth", &fabric.nic_bandwidth);
+  section.Read("latency", &fabric.latency);
+  section.Read("oversubscription", &fabric.oversubscription);
+  section.Finish();
+  return fabric;
+}
+
+Calibration ReadCalibration(SectionReader section) {
+  Calibration c;
+  section.Read("name", &c.name);
+  section.Read("nic_fraction", &c.nic_fraction);
+  section.Read("gpu_link_fraction", &c.gpu_link_fraction);
+  section.Read("nic_step_latency", &c.nic_step_latency);
+  section.Read("gpu_step_latency", &c.gpu_step_latency);
+  section.Read("collective_launch", &c.collective_launch);
+  section.Read("all_to_all_fraction", &c.all_to_all_fraction);
+  section.Read("gemm_fraction", &c.gemm_fraction);
+  section.Read("memory_fraction", &c.memory_fraction);
+  section.Read("kernel_launch", &c.kernel_launch);
+  section.Read("host_hook", &c.host_hook);
+  section.Read("host_launch", &c.host_launch);
+  section.Read("optimizer_fixed", &c.optimizer_fixed);
+  section.Finish();
+  return c;
+}
+
+}  // namespace
+
+ClusterSpec ReadCluster(SectionReader section) {
+  ClusterSpec cluster;
+  section.Read("nodes", &cluster.nodes);
+  cluster.node = ReadNode(section.Section("node"));
+  if (cluster.nodes > 1 && !section.Has("fabric")) {
+    section.Report("fabric",
+                   "missing; more than one node needs one, such as "
+                   "{nics_per_node: 8, nic_bandwidth: 200 Gbps, latency: 5 us}");
+  }
+  cluster.fabric = ReadFabric(section.Section("fabric"));
+  cluster.calibration = ReadCalibration(section.Section("calibration"));
+  section.Finish();
+  return cluster;
+}
+
+}  // namespace zerosim

@@ -1,0 +1,18 @@
+// The sections of a scenario, each from its reader to its value. What they report goes to the
+// reader's problems; a value with a problem keeps its default.
+#pragma once
+
+#include "models/scenario/scenario.h"
+#include "models/scenario/section_reader.h"
+
+namespace zerosim {
+
+ClusterSpec ReadCluster(SectionReader section);
+TransformerSpec ReadModel(SectionReader section);
+TrainingSpec ReadTraining(SectionReader section);
+ZeroConfig ReadZero(SectionReader section, int gpus_per_node);
+ComputeSpec ReadCompute(SectionReader section);
+// Reads the section and refuses what is not supported yet.
+void ReadParallelism(SectionReader section);
+
+}  // namespace zerosim

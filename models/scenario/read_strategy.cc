@@ -1,0 +1,131 @@
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/scenario/read_sections.h"
+
+namespace zerosim {
+namespace {
+
+std::optional<QuantizationFormat> ReadQuantizedWeights(SectionReader* zero) {
+  const bool on = zero->IsOn("quantized_weights");
+  SectionReader section = zero->Section("quantized_weights");
+  QuantizationFormat format;
+  section.Read("bits", &format.bits);
+  section.Read("group_size", &format.group_size);
+  section.Read("symmetric", &format.symmetric);
+  section.Finish();
+  return on ? std::optional(format) : std::nullopt;
+}
+
+std::optional<GradientQuantization> ReadQuantizedGradients(SectionReader* zero) {
+  const bool on = zero->IsOn("quantized_gradients");
+  SectionReader section = zero->Section("quantized_gradients");
+  QuantizationFormat both{.bits = 4, .group_size = {}, .symmetric = true};
+  section.Read("bits", &both.bits);
+  section.Read("group_size", &both.group_size);
+  section.Read("symmetric", &both.symmetric);
+  GradientQuantization gradients{.in_node = both, .between_nodes = both, .two_hops = true};
+  std::optional<int> bits;
+  section.Read("in_node_bits", &bits);
+  if (bits) gradients.in_node.bits = *bits;
+  bits.reset();
+  section.Read("between_nodes_bits", &bits);
+  if (bits) gradients.between_nodes.bits = *bits;
+  int hops = 2;
+  section.Read("hops", &hops);
+  gradients.two_hops = hops == 2;
+  section.Finish();
+  return on ? std::optional(gradients) : std::nullopt;
+}
+
+}  // namespace
+
+TransformerSpec ReadModel(SectionReader section) {
+  TransformerSpec model;
+  section.Read("name", &model.name);
+  section.Read("layers", &model.layers);
+  section.Read("hidden", &model.hidden);
+  section.Read("heads", &model.heads);
+  model.kv_heads = model.heads;
+  section.Read("kv_heads", &model.kv_heads);
+  model.ffn_hidden = 4 * model.hidden;
+  section.Read("ffn_hidden", &model.ffn_hidden);
+  section.Read("vocabulary", &model.vocabulary);
+  section.ReadChoice("position", &model.position);
+  section.Read("max_positions", &model.max_positions);
+  section.Read("gated_mlp", &model.gated_mlp);
+  section.Read("biases", &model.biases);
+  section.Read("tied_embeddings", &model.tied_embeddings);
+  section.Finish();
+  return model;
+}
+
+TrainingSpec ReadTraining(SectionReader section) {
+  TrainingSpec training;
+  std::optional<std::int64_t> checked_elsewhere;
+  section.Read("sequence_length", &training.sequence_length);
+  section.Read("micro_batch_size", &training.micro_batch_size);
+  section.Read("gradient_accumulation_steps", &training.gradient_accumulation_steps);
+  section.Read("global_batch_size", &checked_elsewhere);
+  section.ReadChoice("precision", &training.precision);
+  section.ReadChoice("activation_checkpointing", &training.checkpointing);
+  section.Read("first_step", &training.first_step);
+  section.Finish();
+  return training;
+}
+
+ZeroConfig ReadZero(SectionReader section, int gpus_per_node) {
+  ZeroConfig zero;
+  section.Read("stage", &zero.stage);
+  zero.quantized_weights = ReadQuantizedWeights(&section);
+  section.ReadCountOrNode("secondary_partition_size", gpus_per_node,
+                          &zero.secondary_partition_size);
+  section.ReadChoice("secondary_rule", &zero.secondary_rule);
+  zero.quantized_gradients = ReadQuantizedGradients(&section);
+  section.ReadChoice("gradient_collective", &zero.gradient_collective);
+  section.Read("prefetch_bucket_size", &zero.prefetch_bucket_size);
+  section.Read("max_live_parameters", &zero.max_live_parameters);
+  section.Read("max_reuse_distance", &zero.max_reuse_distance);
+  section.Read("param_persistence_threshold", &zero.param_persistence_threshold);
+  section.Read("reduce_bucket_size", &zero.reduce_bucket_size);
+  section.Read("allgather_bucket_size", &zero.allgather_bucket_size);
+  section.Read("contiguous_gradients", &zero.contiguous_gradients);
+  section.Read("overlap_comm", &zero.overlap_comm);
+
+  SectionReader overlap = section.Section("overlap");
+  overlap.Read("gather_forward", &zero.overlap.gather_forward);
+  overlap.Read("gather_backward", &zero.overlap.gather_backward);
+  overlap.Read("reduce", &zero.overlap.reduce);
+  overlap.Read("quantized_reduce", &zero.overlap.quantized_reduce);
+  overlap.Finish();
+  section.Finish();
+  return zero;
+}
+
+ComputeSpec ReadCompute(SectionReader section) {
+  ComputeSpec compute;
+  section.Read("mfu", &compute.mfu);
+  section.Read("flash_attention", &compute.flash_attention);
+  section.Read("causal_skip", &compute.causal_skip);
+  section.Read("recompute_skips_last", &compute.recompute_skips_last);
+  section.Read("memory_passes", &compute.memory_passes);
+  section.Read("loss_bytes", &compute.loss_bytes);
+  section.Finish();
+  return compute;
+}
+
+void ReadParallelism(SectionReader section) {
+  for (const char* key : {"tensor", "pipeline"}) {
+    int size = 1;
+    section.Read(key, &size);
+    if (size != 1) {
+      section.Report(
+          key, fmt::format("{} parallelism is not supported yet; expected 1, got {}", key, size));
+    }
+  }
+  section.Finish();
+}
+
+}  // namespace zerosim

@@ -1,0 +1,16 @@
+// What the sections of a scenario demand of each other.
+#pragma once
+
+#include "models/scenario/document.h"
+#include "models/scenario/scenario.h"
+
+namespace zerosim {
+
+// Reports what does not fit together in `scenario`, which was read from `root` without a problem,
+// and fills in what one section takes from another (max_positions).
+void CheckBetweenSections(const Node& root, Scenario* scenario, Problems* problems);
+
+// Warns of keys in `root` that have no effect in `scenario`.
+void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problems* problems);
+
+}  // namespace zerosim

@@ -1,0 +1,245 @@
+#include "models/scenario/read_scenario.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/scenario/small_scenario.h"
+
+namespace zerosim {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(ReadScenario, ReadsEverySectionOfASmallScenario) {
+  const ReadResult read = ReadSmall(SmallScenario());
+
+  const Scenario& s = read.scenario;
+  EXPECT_THAT(read.warnings, IsEmpty());
+  EXPECT_EQ(s.name, "small");
+  EXPECT_EQ(s.world_size(), 8);
+  EXPECT_EQ(s.cluster.node.name, "tiny_node");  // of its file
+  EXPECT_EQ(s.cluster.node.gpu.memory, Bytes::Count(16LL << 30));
+  EXPECT_EQ(s.cluster.node.gpu.peak, FlopsPerSecond::TeraflopsPerSecond(100));
+  EXPECT_EQ(s.cluster.fabric.nic_bandwidth, BytesPerSecond::GigabytesPerSecond(12.5));
+  EXPECT_EQ(s.cluster.fabric.nics_per_node, 2);
+  EXPECT_EQ(s.model.hidden, 64);
+  EXPECT_EQ(s.training.sequence_length, 128);
+  EXPECT_EQ(s.zero.stage, 3);
+}
+
+TEST(ReadScenario, FillsInWhatFollowsFromOtherKeys) {
+  const Scenario s = ReadSmall(SmallScenario()).scenario;
+
+  EXPECT_EQ(s.model.kv_heads, 4);
+  EXPECT_EQ(s.model.ffn_hidden, 256);
+  EXPECT_EQ(s.model.max_positions, 128);
+  EXPECT_EQ(s.cluster.calibration.nic_fraction.value, 1);
+}
+
+TEST(ReadScenario, TakesTheDefaultsThatTheStructsHave) {
+  const Scenario s = ReadSmall(SmallScenario()).scenario;
+  const ZeroConfig zero;
+  const ComputeSpec compute;
+
+  EXPECT_EQ(s.zero.prefetch_bucket_size, zero.prefetch_bucket_size);
+  EXPECT_EQ(s.zero.max_live_parameters, zero.max_live_parameters);
+  EXPECT_EQ(s.zero.max_reuse_distance, zero.max_reuse_distance);
+  EXPECT_EQ(s.zero.param_persistence_threshold, zero.param_persistence_threshold);
+  EXPECT_EQ(s.zero.reduce_bucket_size, zero.reduce_bucket_size);
+  EXPECT_EQ(s.zero.allgather_bucket_size, zero.allgather_bucket_size);
+  EXPECT_EQ(s.zero.contiguous_gradients, zero.contiguous_gradients);
+  EXPECT_EQ(s.zero.overlap_comm, zero.overlap_comm);
+  EXPECT_EQ(s.zero.secondary_partition_size, zero.secondary_partition_size);
+  EXPECT_EQ(s.zero.secondary_rule, zero.secondary_rule);
+  EXPECT_EQ(s.zero.gradient_collective, zero.gradient_collective);
+  EXPECT_EQ(s.zero.overlap.gather_forward, zero.overlap.gather_forward);
+  EXPECT_EQ(s.zero.overlap.gather_backward, zero.overlap.gather_backward);
+  EXPECT_EQ(s.zero.overlap.reduce, zero.overlap.reduce);
+  EXPECT_EQ(s.zero.overlap.quantized_reduce, zero.overlap.quantized_reduce);
+  EXPECT_FALSE(s.zero.quantized_weights || s.zero.quantized_gradients);
+  EXPECT_EQ(s.compute.mfu, compute.mfu);
+  EXPECT_EQ(s.compute.flash_attention, compute.flash_attention);
+  EXPECT_EQ(s.compute.causal_skip, compute.causal_skip);
+  EXPECT_EQ(s.compute.recompute_skips_last, compute.recompute_skips_last);
+  EXPECT_EQ(s.compute.memory_passes, compute.memory_passes);
+  EXPECT_EQ(s.compute.loss_bytes, compute.loss_bytes);
+  EXPECT_EQ(s.algorithm, CollectiveAlgorithm::kRing);
+}
+
+TEST(ReadScenario, ReadsTheFormsOfZeroPlusPlus) {
+  const auto zero_of = [](const std::string& keys) {
+    return ReadSmall(SmallScenario() + keys).scenario.zero;
+  };
+
+  EXPECT_EQ(zero_of("  quantized_weights: true\n").quantized_weights->bits, 8);
+  EXPECT_EQ(zero_of("  quantized_gradients: true\n").quantized_gradients->in_node.bits, 4);
+  EXPECT_EQ(
+      zero_of("  quantized_weights: {bits: 4, group_size: 512}\n").quantized_weights->group_size,
+      512);
+  const GradientQuantization g =
+      *zero_of("  quantized_gradients: {bits: 8, between_nodes_bits: 4, hops: 1}\n")
+           .quantized_gradients;
+  EXPECT_EQ(g.in_node.bits, 8);
+  EXPECT_EQ(g.between_nodes.bits, 4);
+  EXPECT_FALSE(g.two_hops);
+  EXPECT_EQ(zero_of("  secondary_partition_size: node\n").secondary_partition_size, 4);
+  EXPECT_EQ(zero_of("  secondary_partition_size: 2\n").secondary_partition_size, 2);
+}
+
+TEST(ReadScenario, ReadsParametersWithAndWithoutRange) {
+  const std::string text =
+      Small("  nodes: 2\n",
+            "  nodes: 2\n  calibration: {nic_fraction: 0.9, nic_step_latency: {value: 3 us, low: 2 "
+            "us, source: \"a log\"}}\n");
+
+  const Calibration c = ReadSmall(text).scenario.cluster.calibration;
+
+  EXPECT_EQ(c.nic_fraction.value, 0.9);
+  EXPECT_EQ(c.nic_fraction.low, 0.9);
+  EXPECT_EQ(c.nic_step_latency.value, Seconds::Micros(3).seconds());
+  EXPECT_EQ(c.nic_step_latency.low, Seconds::Micros(2).seconds());
+  EXPECT_EQ(c.nic_step_latency.high, c.nic_step_latency.value);
+  EXPECT_EQ(c.nic_step_latency.source, "a log");
+}
+
+TEST(ReadScenario, PutsKeysInPlaceOverThoseOfABase) {
+  const Scenario s = ReadSmall(Small("node: tiny_node",
+                                     "node: {base: tiny_node, gpus: 8, gpu: "
+                                     "{memory: 8 GiB}}"))
+                         .scenario;
+
+  EXPECT_EQ(s.world_size(), 16);
+  EXPECT_EQ(s.cluster.node.nics, 2);                              // of tiny_node
+  EXPECT_EQ(s.cluster.node.gpu.memory, Bytes::Count(8LL << 30));  // in place
+  EXPECT_EQ(s.cluster.node.gpu.name, "tiny_gpu");                 // of tiny_node's gpu
+}
+
+TEST(ReadScenario, PutsItsOwnKeysOverIncludedOnes) {
+  const std::string text = "include: sub/../base.yaml\nname: mine\ncluster: {nodes: 4}\n";
+
+  const Scenario s = ReadSmall(text, {}, {{"base.yaml", SmallScenario()}}).scenario;
+
+  EXPECT_EQ(s.name, "mine");
+  EXPECT_EQ(s.cluster.nodes, 4);
+  EXPECT_EQ(s.cluster.fabric.nics_per_node, 2);  // sections merge key by key
+}
+
+TEST(ReadScenario, FindsTheCatalogBesideTheScenarioFirst) {
+  auto files = SmallCatalog();
+  files["a/models/tiny_model.yaml"] = "layers: 7\nhidden: 32\nheads: 2\nvocabulary: 50\n";
+  const std::string text =
+      Small("model: {layers: 2, hidden: 64, heads: 4, vocabulary: 100}", "model: tiny_model");
+
+  const Catalog catalog{{"cat"}};
+  const auto layers = [&](const std::string& path) {
+    return ReadScenarioText(text, path, {}, catalog, MemoryFiles(files)).scenario.model.layers;
+  };
+
+  EXPECT_EQ(layers("a/s.yaml"), 7);
+  EXPECT_EQ(layers("a/studies/s.yaml"), 7);  // of the folder above
+  EXPECT_EQ(layers("b/s.yaml"), 3);          // of the catalog
+}
+
+TEST(Override, SetsACreatesAndReachesIntoTheCatalog) {
+  const Scenario s = ReadSmall(SmallScenario(), {{"cluster.nodes", "8192"},
+                                                 {"zero.overlap.reduce", "false"},
+                                                 {"zero.quantized_gradients", "{bits: 8}"},
+                                                 {"cluster.node.gpu.memory", "40 GB"},
+                                                 {"model", "tiny_model"}})
+                         .scenario;
+
+  EXPECT_EQ(s.world_size(), 32768);
+  EXPECT_FALSE(s.zero.overlap.reduce);
+  EXPECT_EQ(s.zero.quantized_gradients->in_node.bits, 8);
+  EXPECT_EQ(s.cluster.node.gpu.memory, Bytes::Count(40'000'000'000));
+  EXPECT_EQ(s.cluster.node.gpus, 4);
+  EXPECT_EQ(s.model.layers, 3);
+}
+
+TEST(Override, GivesABareTrueItsKeys) {
+  const Scenario s = ReadSmall(SmallScenario() + "  quantized_weights: true\n",
+                               {{"zero.quantized_weights.bits", "4"}})
+                         .scenario;
+
+  EXPECT_EQ(s.zero.quantized_weights->bits, 4);
+}
+
+TEST(CanonicalText, DependsOnValuesOnly) {
+  const std::string reordered =
+      "zero: {stage: 3}\ntraining: {sequence_length: 128}  # a comment\n"
+      "model: {heads: 4, layers: 2, vocabulary: 100, hidden: 64}\nname: small\n"
+      "cluster:\n  fabric: {latency: 2 us, nics_per_node: 2, nic_bandwidth: 100 Gbps}\n"
+      "  nodes: 2\n  node: tiny_node\n";
+
+  EXPECT_EQ(ReadSmall(reordered).canonical_text, ReadSmall(SmallScenario()).canonical_text);
+}
+
+TEST(CanonicalText, ChangesWithTheCatalog) {
+  const std::map<std::string, std::string> other = {
+      {"cat/hardware/gpus/tiny_gpu.yaml",
+       "memory: 17 GiB\npeak: 100 TFLOP/s\nmemory_bandwidth: 1 TB/s\n"}};
+
+  EXPECT_THAT(ReadSmall(SmallScenario()).canonical_text,
+              HasSubstr("cluster.node.gpu.memory = \"16 GiB\"\n"));
+  EXPECT_NE(ReadSmall(SmallScenario(), {}, other).canonical_text,
+            ReadSmall(SmallScenario()).canonical_text);
+}
+
+TEST(CanonicalText, CannotBeForgedByALineBreak) {
+  EXPECT_THAT(ReadSmall(Small("name: small", "name: \"a\\nzero.stage = 2\"")).canonical_text,
+              HasSubstr("name = \"a\\nzero.stage = 2\"\n"));
+}
+
+// Warnings of SmallScenario with `keys` appended to its last section, zero.
+std::vector<std::string> WarningsOf(const std::string& keys) {
+  return ReadSmall(SmallScenario() + keys).warnings;
+}
+
+TEST(Warnings, NameKeysOfOtherStages) {
+  EXPECT_THAT(WarningsOf("  allgather_bucket_size: 1e8\n"),
+              ElementsAre("s.yaml:11:3: warning: zero.allgather_bucket_size: no effect in stage 3; "
+                          "it belongs to stages 1 and 2"));
+  EXPECT_THAT(ReadSmall(Small("stage: 3",
+                              "stage: 2\n  secondary_partition_size: node\n  "
+                              "quantized_gradients: true"))
+                  .warnings,
+              ElementsAre("s.yaml:11:3: warning: zero.secondary_partition_size: no effect in stage "
+                          "2; it belongs to stage 3",
+                          "s.yaml:12:3: warning: zero.quantized_gradients: no effect in stage 2; "
+                          "it belongs to stage 3"));
+}
+
+TEST(Warnings, NameKeysThatOtherKeysMakeIdle) {
+  EXPECT_THAT(
+      WarningsOf("  secondary_partition_size: 8\n"),
+      ElementsAre("s.yaml:11:3: warning: zero.secondary_partition_size: no effect over all 8 "
+                  "ranks; the secondary shard is then the primary one"));
+  EXPECT_THAT(WarningsOf("  secondary_rule: once_per_micro_step\n"),
+              ElementsAre("s.yaml:11:3: warning: zero.secondary_rule: no effect without "
+                          "secondary_partition_size"));
+  EXPECT_THAT(WarningsOf("compute: {mfu: 0.4, loss_bytes: 8}\n"),
+              ElementsAre("s.yaml:11:21: warning: compute.loss_bytes: no effect on times with "
+                          "compute.mfu"));
+}
+
+TEST(Warnings, AreNotGivenForAKeyThatAsksForNothing) {
+  EXPECT_THAT(ReadSmall(Small("stage: 3",
+                              "stage: 1\n  quantized_weights: false\n  "
+                              "secondary_partition_size: 1"))
+                  .warnings,
+              IsEmpty());
+}
+
+TEST(Warnings, SayThatOneNodeHasNoNetwork) {
+  EXPECT_THAT(ReadSmall(Small("nodes: 2", "nodes: 1") + "  quantized_gradients: true\n").warnings,
+              ElementsAre("s.yaml:5:3: warning: cluster.fabric: no effect with one node",
+                          "s.yaml:11:3: warning: zero.quantized_gradients: no effect on bytes "
+                          "between nodes: there is one node, whose links it relieves only"));
+}
+
+}  // namespace
+}  // namespace zerosim

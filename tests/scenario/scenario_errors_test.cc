@@ -1,0 +1,316 @@
+// What a user sees of a scenario that is wrong: whole texts.
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/scenario/small_scenario.h"
+
+namespace zerosim {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(ScenarioErrors, ComeAllAtOnceInTheOrderOfTheText) {
+  const std::string text =
+      "name: small\n"
+      "cluster:\n"
+      "  node: tiny_nod\n"
+      "  nodes: 0\n"
+      "  fabric: {nic_bandwidth: 100, latncy: 2 us}\n"
+      "training: {precision: fp8}\n"
+      "zero:\n"
+      "  quantized_weights: yes\n";
+
+  EXPECT_EQ(ErrorOf(text),
+            "s.yaml:1:1: error: model: missing; expected a name from the catalog or a section\n"
+            "  name: small\n"
+            "  ^\n"
+            "s.yaml:3:9: error: cluster.node: no node \"tiny_nod\" in the catalog; did you mean "
+            "\"tiny_node\"?\n"
+            "    node: tiny_nod\n"
+            "          ^\n"
+            "s.yaml:4:10: error: cluster.nodes: expected a whole number from 1 to 16777216, got "
+            "\"0\"\n"
+            "    nodes: 0\n"
+            "           ^\n"
+            "s.yaml:5:27: error: cluster.fabric.nic_bandwidth: expected a rate such as \"400 "
+            "Gbps\" or \"50 GB/s\", got \"100\"\n"
+            "    fabric: {nic_bandwidth: 100, latncy: 2 us}\n"
+            "                            ^\n"
+            "s.yaml:5:32: error: cluster.fabric.latncy: no such key; did you mean \"latency\"?\n"
+            "    fabric: {nic_bandwidth: 100, latncy: 2 us}\n"
+            "                                 ^\n"
+            "s.yaml:6:1: error: training.sequence_length: missing; expected a whole number from 1 "
+            "to 16777216\n"
+            "  training: {precision: fp8}\n"
+            "  ^\n"
+            "s.yaml:6:23: error: training.precision: expected fp16 or bf16, got \"fp8\"\n"
+            "  training: {precision: fp8}\n"
+            "                        ^\n"
+            "s.yaml:7:1: error: zero.stage: missing; expected a whole number from 0 to 3\n"
+            "  zero:\n"
+            "  ^\n"
+            "s.yaml:8:22: error: zero.quantized_weights: expected true, false or a section, got "
+            "\"yes\"\n"
+            "    quantized_weights: yes\n"
+            "                       ^\n");
+}
+
+TEST(ScenarioErrors, PointIntoTheFileOfTheCatalog) {
+  EXPECT_EQ(ErrorOf(SmallScenario(), {},
+                    {{"cat/hardware/gpus/tiny_gpu.yaml",
+                      "memory: 16\npeak: 100 TFLOP/s\nmemory_bandwidth: 1 TB/s\n"}}),
+            "cat/hardware/gpus/tiny_gpu.yaml:1:9: error: cluster.node.gpu.memory: expected a size "
+            "such as \"80 GB\" or \"80 GiB\", got \"16\"\n"
+            "  memory: 16\n"
+            "          ^\n");
+}
+
+TEST(ScenarioErrors, SayThatTheDefaultsOfAMissingSectionAreNoProblem) {
+  EXPECT_EQ(ErrorOf("name: x\n"),
+            "s.yaml:1:1: error: cluster: missing; expected a section\n"
+            "  name: x\n"
+            "  ^\n"
+            "s.yaml:1:1: error: model: missing; expected a name from the catalog or a section\n"
+            "  name: x\n"
+            "  ^\n"
+            "s.yaml:1:1: error: training: missing; expected a section\n"
+            "  name: x\n"
+            "  ^\n"
+            "s.yaml:1:1: error: zero: missing; expected a section\n"
+            "  name: x\n"
+            "  ^\n");
+}
+
+TEST(ScenarioErrors, RefuseNumbersBeyondReason) {
+  for (const char* nodes : {"-1", "0", "1e30", "4294967296", "1.5", "nan", "inf", ".nan", "\"\"",
+                            "1e-400", "0x10", "[1]", "{a: 1}", "~"}) {
+    EXPECT_THAT(ErrorOf(Small("nodes: 2", std::string("nodes: ") + nodes)),
+                HasSubstr("cluster.nodes: expected a whole number from 1 to 16777216, got "))
+        << nodes;
+  }
+}
+
+TEST(ScenarioErrors, RefuseTheFirstValueBeyondEachBound) {
+  const std::string stages = "zero.stage: expected a whole number from 0 to 3, got ";
+
+  EXPECT_THAT(ErrorOf(SmallScenario(), {{"zero.stage", "-1"}}), HasSubstr(stages + "\"-1\"\n"));
+  EXPECT_EQ(ErrorOf(SmallScenario(), {{"zero.stage", "0"}}), "");
+  EXPECT_EQ(ErrorOf(SmallScenario(), {{"zero.stage", "3"}}), "");
+  EXPECT_THAT(ErrorOf(SmallScenario(), {{"zero.stage", "4"}}), HasSubstr(stages + "\"4\"\n"));
+}
+
+TEST(ScenarioErrors, RefuseAQuantityThatIsZeroOrAbsurd) {
+  EXPECT_EQ(ErrorOf(Small("100 Gbps", "0 Gbps")),
+            "s.yaml:5:45: error: cluster.fabric.nic_bandwidth: expected a rate from 1.00 KB/s to "
+            "1.00 PB/s, got \"0 Gbps\"\n"
+            "    fabric: {nics_per_node: 2, nic_bandwidth: 0 Gbps, latency: 2 us}\n"
+            "                                              ^\n");
+  EXPECT_EQ(ErrorOf(Small("2 us", "2 h")),
+            "s.yaml:5:64: error: cluster.fabric.latency: expected a duration such as \"5 us\", got "
+            "\"2 h\"\n"
+            "    fabric: {nics_per_node: 2, nic_bandwidth: 100 Gbps, latency: 2 h}\n"
+            "                                                                 ^\n");
+}
+
+TEST(ScenarioErrors, BoundTheNumberOfRanks) {
+  EXPECT_EQ(ErrorOf(Small("nodes: 2", "nodes: 16777216")),
+            "s.yaml:4:10: error: cluster.nodes: 16777216 nodes x 4 GPUs "
+            "(cat/hardware/nodes/tiny_node.yaml:2) are 67108864 ranks; expected at most 16777216, "
+            "which are 4194304 nodes\n"
+            "    nodes: 16777216\n"
+            "           ^\n");
+}
+
+TEST(ScenarioErrors, DoTheSumOfTheGlobalBatch) {
+  const auto with = [](const std::string& size) {
+    return Small(
+        "  sequence_length: 128\n",
+        "  sequence_length: 128\n  micro_batch_size: 4\n  global_batch_size: " + size + "\n");
+  };
+
+  EXPECT_EQ(ErrorOf(with("32")), "");
+  EXPECT_EQ(ErrorOf(with("1000")),
+            "s.yaml:10:22: error: training.global_batch_size: expected 32 = micro_batch_size 4 "
+            "(line 9) x gradient_accumulation_steps 1 (the default) x ranks 8, got 1000; nearest "
+            "are 992 and 1024, with gradient_accumulation_steps 31 and 32\n"
+            "    global_batch_size: 1000\n"
+            "                       ^\n");
+  EXPECT_THAT(ErrorOf(with("64")),
+              HasSubstr("got 64; gradient_accumulation_steps 2 would give it\n"));
+  EXPECT_THAT(ErrorOf(with("16")), HasSubstr("got 16; the least is 32\n"));
+}
+
+TEST(ScenarioErrors, DemandSecondaryGroupsThatDivide) {
+  EXPECT_EQ(ErrorOf(SmallScenario() + "  secondary_partition_size: 3\n"),
+            "s.yaml:11:29: error: zero.secondary_partition_size: expected a divisor of the 8 ranks "
+            "(2 nodes (line 4) x 4 GPUs), got 3; nearest are 2 and 4\n"
+            "    secondary_partition_size: 3\n"
+            "                              ^\n");
+  EXPECT_EQ(ErrorOf(Small("nodes: 2", "nodes: 3") + "  secondary_partition_size: 6\n"),
+            "s.yaml:11:29: error: zero.secondary_partition_size: expected a divisor or a multiple "
+            "of the 4 GPUs of a node (cat/hardware/nodes/tiny_node.yaml:2), got 6; nearest are 4 "
+            "and 12\n"
+            "    secondary_partition_size: 6\n"
+            "                              ^\n");
+  EXPECT_THAT(ErrorOf(SmallScenario() + "  secondary_partition_size: 16\n"),
+              HasSubstr("zero.secondary_partition_size: expected at most the 8 ranks, got 16\n"));
+}
+
+TEST(ScenarioErrors, HoldTheFabricAgainstTheNode) {
+  EXPECT_EQ(ErrorOf(Small("nics_per_node: 2", "nics_per_node: 3")),
+            "s.yaml:5:27: error: cluster.fabric.nics_per_node: expected at most the 2 NICs of the "
+            "node (cat/hardware/nodes/tiny_node.yaml:6), got 3\n"
+            "    fabric: {nics_per_node: 3, nic_bandwidth: 100 Gbps, latency: 2 us}\n"
+            "                            ^\n");
+}
+
+TEST(ScenarioErrors, DemandHeadsThatDivide) {
+  EXPECT_EQ(ErrorOf(Small("heads: 4", "heads: 6, kv_heads: 4")),
+            "s.yaml:6:39: error: model.heads: expected a divisor of hidden 64 (line 6), got 6\n"
+            "  model: {layers: 2, hidden: 64, heads: 6, kv_heads: 4, vocabulary: 100}\n"
+            "                                        ^\n"
+            "s.yaml:6:52: error: model.kv_heads: expected a divisor of heads 6 (line 6), got 4\n"
+            "  model: {layers: 2, hidden: 64, heads: 6, kv_heads: 4, vocabulary: 100}\n"
+            "                                                     ^\n");
+}
+
+TEST(ScenarioErrors, HoldTheSequenceAgainstThePositions) {
+  EXPECT_THAT(
+      ErrorOf(Small("vocabulary: 100", "vocabulary: 100, max_positions: 64")),
+      HasSubstr("training.sequence_length: expected at most the 64 positions that the model "
+                "has learned (line 6), got 128\n"));
+}
+
+TEST(ScenarioErrors, RefuseSizesWhoseProductsWouldOverflow) {
+  EXPECT_THAT(ErrorOf(Small("layers: 2, hidden: 64", "layers: 100000, hidden: 1048576")),
+              HasSubstr("model: about 1.8e+18 parameters; expected at most 1e+14\n"));
+  EXPECT_THAT(ErrorOf(Small("sequence_length: 128",
+                            "sequence_length: 16777216\n  micro_batch_size: 1048576")),
+              HasSubstr("bytes of activations a GPU"));
+  EXPECT_THAT(
+      ErrorOf(Small("layers: 2", "layers: 4"), {{"training.gradient_accumulation_steps", "65536"}}),
+      HasSubstr(
+          "4 layers (s.yaml:6) x 65536 micro-steps are 262144 passes through a layer; expected "
+          "at most 200000\n"));
+}
+
+TEST(ScenarioErrors, DemandAFabricOfTwoNodes) {
+  EXPECT_EQ(
+      ErrorOf(Small("  fabric: {nics_per_node: 2, nic_bandwidth: 100 Gbps, latency: 2 us}\n", "")),
+      "s.yaml:2:1: error: cluster.fabric: missing; more than one node needs one, such as "
+      "{nics_per_node: 8, nic_bandwidth: 200 Gbps, latency: 5 us}\n"
+      "  cluster:\n"
+      "  ^\n");
+}
+
+TEST(ScenarioErrors, SayWhatIsNotSupportedYet) {
+  EXPECT_EQ(ErrorOf(SmallScenario() + "  deepspeed_config: ds.json\n"
+                                      "parallelism: {tensor: 8}\n"
+                                      "fsdp: {}\n"),
+            "s.yaml:11:3: error: zero.deepspeed_config: reading a DeepSpeed configuration is not "
+            "supported yet; write its keys here\n"
+            "    deepspeed_config: ds.json\n"
+            "    ^\n"
+            "s.yaml:12:23: error: parallelism.tensor: tensor parallelism is not supported yet; "
+            "expected 1, got 8\n"
+            "  parallelism: {tensor: 8}\n"
+            "                        ^\n"
+            "s.yaml:13:1: error: fsdp: FSDP is not supported yet; use \"zero:\"\n"
+            "  fsdp: {}\n"
+            "  ^\n");
+}
+
+TEST(ScenarioErrors, HoldAParameterWithinItsRange) {
+  EXPECT_EQ(ErrorOf(Small("  nodes: 2\n",
+                          "  nodes: 2\n  calibration: {nic_fraction: {value: 0.9, low: 0.95, hihg: "
+                          "1}, host_hook: 3}\n")),
+            "s.yaml:5:49: error: cluster.calibration.nic_fraction.low: expected at most value\n"
+            "    calibration: {nic_fraction: {value: 0.9, low: 0.95, hihg: 1}, host_hook: 3}\n"
+            "                                                  ^\n"
+            "s.yaml:5:55: error: cluster.calibration.nic_fraction.hihg: no such key; did you mean "
+            "\"high\"?\n"
+            "    calibration: {nic_fraction: {value: 0.9, low: 0.95, hihg: 1}, host_hook: 3}\n"
+            "                                                        ^\n"
+            "s.yaml:5:76: error: cluster.calibration.host_hook: expected a duration such as \"5 "
+            "us\", got \"3\"\n"
+            "    calibration: {nic_fraction: {value: 0.9, low: 0.95, hihg: 1}, host_hook: 3}\n"
+            "                                                                             ^\n");
+}
+
+TEST(IncludeErrors, NameAMissingFileAndACircle) {
+  EXPECT_THAT(ErrorOf("include: gone.yaml\n"),
+              HasSubstr("s.yaml:1:10: error: include: gone.yaml: no such file\n"
+                        "  include: gone.yaml\n"
+                        "           ^\n"));
+  EXPECT_THAT(ErrorOf("include: b.yaml\n", {}, {{"b.yaml", "include: s.yaml\n"}}),
+              HasSubstr("b.yaml:1:10: error: include: s.yaml includes itself by way of b.yaml\n"
+                        "  include: s.yaml\n"
+                        "           ^\n"));
+  EXPECT_THAT(ErrorOf("include: ./s.yaml\n"), HasSubstr("s.yaml includes itself"));
+}
+
+TEST(IncludeErrors, BoundAChainOfFiles) {
+  std::map<std::string, std::string> files;
+  for (int i = 0; i < 30; ++i) {
+    files["f" + std::to_string(i) + ".yaml"] = "include: f" + std::to_string(i + 1) + ".yaml\n";
+  }
+
+  EXPECT_THAT(
+      ErrorOf("include: f0.yaml\n", {}, files),
+      HasSubstr("f14.yaml:1:10: error: include: more than 16 files, each naming the next\n"));
+}
+
+TEST(CatalogErrors, ListWhatThereIs) {
+  EXPECT_THAT(ErrorOf(Small("tiny_node", "cray")),
+              HasSubstr("s.yaml:3:9: error: cluster.node: no node \"cray\" in the catalog; there "
+                        "are tiny_node\n"));
+  EXPECT_THAT(ErrorOf(Small("  nodes: 2\n", "  nodes: 2\n  calibration: x\n")),
+              HasSubstr("cluster.calibration: no calibration \"x\" in the catalog; no "
+                        "hardware/calibrations/ beside the scenario\n"));
+}
+
+TEST(CatalogErrors, RefuseANameThatIsAPath) {
+  EXPECT_THAT(
+      ErrorOf(Small("tiny_node", "../../etc/passwd")),
+      HasSubstr("cluster.node: expected the name of a node of the catalog or a section, got "
+                "\"../../etc/passwd\"\n"));
+}
+
+TEST(CatalogErrors, NoticeABaseThatIsItsOwnBase) {
+  EXPECT_THAT(
+      ErrorOf(SmallScenario(), {}, {{"cat/hardware/nodes/tiny_node.yaml", "base: tiny_node\n"}}),
+      HasSubstr("cat/hardware/nodes/tiny_node.yaml:1:7: error: cluster.node: "
+                "cat/hardware/nodes/tiny_node.yaml includes itself by way of "
+                "cat/hardware/nodes/tiny_node.yaml\n"));
+}
+
+TEST(OverrideErrors, AreAtTheOption) {
+  EXPECT_EQ(ErrorOf(SmallScenario(), {{"cluster.nodes", "many"}}),
+            "--set cluster.nodes=many: error: cluster.nodes: expected a whole number from 1 to "
+            "16777216, got \"many\"\n");
+  EXPECT_EQ(ErrorOf(SmallScenario(), {{"cluster.ndes", "4"}}),
+            "--set cluster.ndes=4: error: cluster.ndes: no such key; did you mean \"nodes\"?\n");
+  EXPECT_EQ(ErrorOf(SmallScenario(), {{"cluster.nodes.x", "4"}}),
+            "--set cluster.nodes.x=4: error: cluster.nodes has no keys below it\n");
+  EXPECT_EQ(ErrorOf(SmallScenario(), {{"cluster..x", "4"}}),
+            "--set cluster..x=4: error: expected a key's path such as cluster.nodes=8\n");
+  EXPECT_EQ(ErrorOf(SmallScenario(), {{"zero.overlap", "{reduce: tru"}}),
+            "--set zero.overlap={reduce: tru: error: expected a value such as 8 or {bits: 4}, got "
+            "\"{reduce: tru\"\n");
+  EXPECT_EQ(ErrorOf(SmallScenario(), {{"cluster.nodes", ""}}),
+            "--set cluster.nodes=: error: expected a value, got \"\"\n");
+}
+
+TEST(ScenarioErrors, NameAFileThatIsNotThere) {
+  try {
+    ReadScenario("no/such.yaml", {}, {});
+    FAIL() << "accepted";
+  } catch (const ScenarioError& e) {
+    EXPECT_STREQ(e.what(), "no/such.yaml: error: no such file\n");
+  }
+}
+
+}  // namespace
+}  // namespace zerosim
