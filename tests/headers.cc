@@ -1,0 +1,2 @@
+// Holds the precompiled headers of the tests; see CMakeLists.txt.
+namespace zerosim {}

@@ -1,0 +1,20 @@
+#include "tools/zerosim/command.h"
+
+#include <fmt/format.h>
+
+namespace zerosim {
+
+Catalog DefaultCatalog() {
+  return {{ZEROSIM_CATALOG}};
+}
+
+Override ParseOverride(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw UsageError(fmt::format(
+        "--set: expected a key and its value such as cluster.nodes=48, got \"{}\"", text));
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+}  // namespace zerosim

@@ -1,0 +1,39 @@
+// The commands of zerosim: one function each, which adds a subcommand and says how to run it.
+#pragma once
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "models/scenario/assemble.h"
+
+namespace zerosim {
+
+constexpr int kExitDone = 0;
+constexpr int kExitEnvironment = 1;  // a disk, a permission, a fault of ours
+constexpr int kExitUsage = 2;        // a scenario, an argument
+
+// What the user asked for cannot be done as asked. what() is for people, without "zerosim:".
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct Command {
+  CLI::App* app = nullptr;
+  std::function<void()> execute;  // prints to standard output, throws on failure
+};
+
+Command AddCheck(CLI::App& zerosim);
+Command AddExplain(CLI::App& zerosim);
+Command AddRun(CLI::App& zerosim);
+
+// Where scenarios find hardware and models by name, after their own folder and those above it.
+Catalog DefaultCatalog();
+
+// "cluster.nodes=48" in two. Throws UsageError if there is no '=' or nothing before it.
+Override ParseOverride(const std::string& text);
+
+}  // namespace zerosim

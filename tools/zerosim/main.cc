@@ -1,0 +1,120 @@
+// The command line of zerosim: reads arguments, calls the command, turns exceptions into a line on
+// standard error and an exit status.
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/core/diagnostics.h"
+#include "tools/zerosim/command.h"
+#include "tools/zerosim/nearest.h"
+#include "tools/zerosim/version.h"
+
+namespace zerosim {
+namespace {
+
+constexpr const char* kDescription =
+    "Predict the time, bytes and memory of ZeRO and ZeRO++ training steps on a cluster.";
+
+constexpr const char* kFooter =
+    "Each command has its own --help.\n"
+    "\n"
+    "Examples:\n"
+    "  zerosim run scenarios/zeropp_dgx2_384.yaml\n"
+    "  zerosim run my.yaml --set cluster.nodes=48 --json result.json --trace trace.json\n"
+    "  zerosim check my.yaml\n"
+    "  zerosim explain qgZ\n"
+    "\n"
+    "Exit status: 0 done, 1 a fault of the environment, 2 of the scenario or the arguments.";
+
+// What CLI11 says, in our words: which option is unknown and which was meant.
+std::string UsageText(const std::string& command, const CLI::App& app, const CLI::ParseError& e) {
+  for (const std::string& argument : app.remaining(true)) {
+    const bool is_option = argument.starts_with('-');
+    std::vector<std::string> known;
+    if (is_option) {
+      for (const CLI::Option* option : app.get_options()) {
+        for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+      }
+    } else {
+      for (const CLI::App* sub : app.get_subcommands({})) known.push_back(sub->get_name());
+      if (known.empty()) return fmt::format("{}: unexpected argument \"{}\"", command, argument);
+    }
+    const std::string name = argument.substr(0, is_option ? argument.find('=') : argument.npos);
+    const std::vector<std::string> near = NearestNames(name, known, 1);
+    return fmt::format("{}: unknown {} {}{}", command, is_option ? "option" : "command", name,
+                       near.empty() ? "" : "; did you mean " + near[0] + "?");
+  }
+  std::string what = e.what();
+  // "A subcommand is required", but not "SCENARIO is required".
+  if (what.size() > 1 && std::isupper(static_cast<unsigned char>(what[1])) == 0) {
+    what[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(what[0])));
+  }
+  return fmt::format("{}: {}", command, what);
+}
+
+int Report(int status, const std::string& what) {
+  std::fflush(stdout);
+  fmt::print(stderr, "{}{}", what, what.ends_with('\n') ? "" : "\n");
+  return status;
+}
+
+// Runs `execute`; what it printed counts only if all of it arrived.
+int Execute(const Command& command) {
+  command.execute();
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    return Report(kExitEnvironment, fmt::format("zerosim: standard output: cannot write: {}",
+                                                std::generic_category().message(errno)));
+  }
+  return kExitDone;
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app(kDescription, "zerosim");
+  app.set_version_flag("--version", std::string(Version()), "Print the version and exit");
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+  app.footer(kFooter);
+  const std::vector<Command> commands{AddRun(app), AddCheck(app), AddExplain(app)};
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& e) {
+    return app.exit(e);  // --help and --version
+  } catch (const CLI::ParseError& e) {
+    for (const Command& command : commands) {
+      if (command.app->parsed()) {
+        return Report(kExitUsage, UsageText("zerosim " + command.app->get_name(), *command.app, e));
+      }
+    }
+    return Report(kExitUsage, UsageText("zerosim", app, e) + "; see zerosim --help");
+  }
+  for (const Command& command : commands) {
+    if (command.app->parsed()) return Execute(command);
+  }
+  return kExitUsage;
+}
+
+}  // namespace
+}  // namespace zerosim
+
+int main(int argc, char** argv) {
+  using zerosim::Report;
+  try {
+    return zerosim::Main(argc, argv);
+  } catch (const zerosim::ScenarioError& e) {
+    return Report(zerosim::kExitUsage, e.what());
+  } catch (const zerosim::UsageError& e) {
+    return Report(zerosim::kExitUsage, fmt::format("zerosim: {}", e.what()));
+  } catch (const std::bad_alloc&) {
+    return Report(zerosim::kExitEnvironment, "zerosim: out of memory");
+  } catch (const std::exception& e) {
+    return Report(zerosim::kExitEnvironment, fmt::format("zerosim: {}", e.what()));
+  }
+}

@@ -1,0 +1,151 @@
+// zerosim run: simulates one step of a scenario and reports what it costs.
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "models/core/units_text.h"
+#include "models/memory/memory.h"
+#include "models/scenario/read_scenario.h"
+#include "sim/simulate.h"
+#include "tools/zerosim/command.h"
+#include "tools/zerosim/output_file.h"
+#include "tools/zerosim/report_json.h"
+#include "tools/zerosim/report_text.h"
+#include "tools/zerosim/sha256.h"
+#include "tools/zerosim/trace_json.h"
+#include "tools/zerosim/version.h"
+
+namespace zerosim {
+namespace {
+
+constexpr const char* kFooter =
+    "Output files are written whole or not at all; \"-\" is standard output (give --quiet too). "
+    "The "
+    "same\nscenario gives the same bytes.\n"
+    "\n"
+    "Examples:\n"
+    "  zerosim run scenarios/zeropp_dgx2_384.yaml\n"
+    "  zerosim run my.yaml --set cluster.nodes=48 --set zero.quantized_weights=false\n"
+    "  zerosim run my.yaml --quiet --json result.json\n"
+    "  zerosim run my.yaml --trace trace.json    then open it in https://ui.perfetto.dev\n"
+    "\n"
+    "What a key of a scenario or of the result, or a line of the report means: zerosim explain "
+    "TERM.";
+
+struct RunOptions {
+  std::string scenario;
+  std::vector<std::string> set;
+  std::string json;
+  std::string trace;
+  std::string engine = "fluid";
+  std::string dump;
+  bool require_fit = false;
+  bool timing = false;
+  bool quiet = false;
+};
+
+// CLI11's IsMember with a message that says what was expected.
+CLI::Validator OneOf(const std::vector<std::string>& names) {
+  const auto check = [names](const std::string& given) -> std::string {
+    for (const std::string& name : names) {
+      if (name == given) return "";
+    }
+    return fmt::format("expected {}, got \"{}\"", fmt::join(names, " or "), given);
+  };
+  return {check, ""};
+}
+
+std::optional<OutputFile> Open(const std::string& path) {
+  return path.empty() ? std::nullopt : std::optional<OutputFile>(std::in_place, path);
+}
+
+void Dump(const std::string& stage, const Scenario& scenario) {
+  const PreparedStep step = Prepare(scenario);
+  fmt::print("{}", stage == "program"    ? DumpProgram(step)
+                   : stage == "lowering" ? DumpLowering(step)
+                                         : DumpPlatform(step));
+}
+
+void RequireFit(const std::string& path, const StepReport& report) {
+  const MemoryReport& memory = report.memory;
+  if (memory.fits) return;
+  throw UsageError(fmt::format("{}: does not fit: needs {} a GPU of {}, at {}", path,
+                               FormatBytes(memory.peak), FormatBytes(memory.capacity),
+                               memory.peak_at));
+}
+
+void Run(const RunOptions& options) {
+  std::vector<Override> set;
+  for (const std::string& text : options.set) set.push_back(ParseOverride(text));
+  const ReadResult read = ReadScenario(options.scenario, set, DefaultCatalog());
+  if (!options.dump.empty()) return Dump(options.dump, read.scenario);
+
+  // Opened first: who cannot write a result need not wait for it.
+  std::optional<OutputFile> json = Open(options.json);
+  std::optional<OutputFile> trace = Open(options.trace);
+
+  const Engine engine = options.engine == "message" ? Engine::kMessage : Engine::kFluid;
+  SimulationResult result = Simulate(read.scenario, engine);
+  StepReport& report = result.report;
+  report.version = Version();
+  report.scenario_sha256 = Sha256Hex(read.canonical_text);
+  report.warnings.insert(report.warnings.begin(), read.warnings.begin(), read.warnings.end());
+  const double wall_s = result.timeline.wall.seconds();
+  report.wall_s = options.timing ? wall_s : 0;
+
+  if (json) {
+    json->Write(
+        ReportJson(report).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    json->Write("\n");
+    json->Commit();
+  }
+  if (trace) {
+    const StaticMemory always = StaticMemoryOf(read.scenario, result.step.layout);
+    WriteTrace(result.step.program, result.timeline, always, result.utilization,
+               [&](std::string_view part) { trace->Write(part); });
+    trace->Commit();
+  }
+  if (!options.quiet) fmt::print("{}", ReportText(report));
+  if (!options.quiet && (options.timing || isatty(STDERR_FILENO) == 1)) {
+    std::fflush(stdout);
+    fmt::print(stderr, "simulated in {}\n", FormatSeconds(Seconds::Count(wall_s)));
+  }
+  if (options.require_fit) RequireFit(options.scenario, report);
+}
+
+}  // namespace
+
+Command AddRun(CLI::App& zerosim) {
+  const auto options = std::make_shared<RunOptions>();
+  CLI::App* app = zerosim.add_subcommand("run", "Simulate one step of a scenario and report on it");
+  app->add_option("SCENARIO", options->scenario, "YAML file")->required();
+  app->add_option("--set", options->set, "Override a key by its path; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->take_all()
+      ->expected(1);
+  app->add_option("--json", options->json, "Write the result as JSON")->type_name("FILE");
+  app->add_option("--trace", options->trace, "Write the timeline as a Chrome trace")
+      ->type_name("FILE");
+  app->add_option("--engine", options->engine,
+                  "Collectives as flows, or every message (small clusters)")
+      ->type_name("fluid|message")
+      ->check(OneOf({"fluid", "message"}))
+      ->capture_default_str();
+  app->add_option("--dump", options->dump,
+                  "Print program, lowering or platform in place of running")
+      ->type_name("program|lowering|platform")
+      ->check(OneOf({"program", "lowering", "platform"}));
+  app->add_flag("--require-fit", options->require_fit,
+                "Exit with 2 if the step needs more memory than a GPU has");
+  app->add_flag("--timing", options->timing,
+                "Tell how long the simulation took, in wall_s too (else 0)");
+  app->add_flag("--quiet", options->quiet, "Print no report");
+  app->footer(kFooter);
+  return {app, [options] { Run(*options); }};
+}
+
+}  // namespace zerosim

@@ -1,0 +1,258 @@
+#include "tools/zerosim/terms.h"
+
+#include <array>
+
+#include "tools/zerosim/nearest.h"
+
+namespace zerosim {
+namespace {
+
+constexpr auto kFieldTerms = std::to_array<Term>({
+    {"activation checkpointing", "",
+     "Keeping only some activations of the forward pass and computing the others again in the "
+     "backward pass. Full keeps the input of each block and costs about one more forward pass; "
+     "selective computes only attention again. It trades time for memory."},
+    {"activity", "",
+     "A unit of work of the simulator: a kernel, a piece of host work or a collective. Their "
+     "number "
+     "sets what a simulation costs; it does not grow with the number of GPUs."},
+    {"algbw", "GB/s",
+     "Algorithm bandwidth, as nccl-tests defines it: bytes of the whole vector over the time of "
+     "the "
+     "collective. It depends on the number of ranks even on perfect links; busbw does not."},
+    {"all-gather", "",
+     "A collective after which every rank holds the parts of all. ZeRO-3 gathers the weights of a "
+     "module before its forward and again before its backward. Every rank receives (n-1)/n of the "
+     "vector."},
+    {"all-reduce", "",
+     "A collective after which every rank holds the sum over all. As a ring it is a reduce-scatter "
+     "and an all-gather, and moves 2(n-1)/n of the vector."},
+    {"all-to-all", "",
+     "A collective in which each rank sends a different part to every other. ZeRO++ builds its "
+     "gradient reduction from two of them, so that a value is quantized once a hop and summed in "
+     "full "
+     "precision."},
+    {"bottleneck", "",
+     "The link that limits a collective: with this collective alone, the one that would be full "
+     "first. \"latency\" if the steps of the algorithm cost more than its bytes."},
+    {"bound", "GB/s",
+     "The busbw that a collective would reach if its bottleneck link were full all the time and "
+     "nothing else cost anything. The distance of busbw to it is latency, contention and launch."},
+    {"bucket", "",
+     "Gradients or parameters that are sent together. DeepSpeed's bucket sizes count elements, not "
+     "bytes."},
+    {"busbw", "GB/s",
+     "Bus bandwidth, as nccl-tests defines it: algbw times (n-1)/n, or 2(n-1)/n for an all-reduce. "
+     "It "
+     "compares with the bandwidth of the slowest link, whatever the number of ranks."},
+    {"calibration", "",
+     "Numbers measured on one machine (achieved fractions, latencies, launch costs) that replace "
+     "the "
+     "generic ones. Each carries its source and a range; the interval of a step time comes from "
+     "these "
+     "ranges."},
+    {"context", "",
+     "GPU memory that is taken before a tensor is allocated: the CUDA context, NCCL's buffers and "
+     "the "
+     "code of the libraries."},
+    {"critical path", "",
+     "The chain of operations that determines the step time, each waiting for the one before. Its "
+     "shares by cause add up to the step time: making anything faster that is not on it changes "
+     "nothing."},
+    {"exposed communication", "s",
+     "Time in which a collective was running and no kernel of compute was: what communication "
+     "really "
+     "costs. The rest is overlapped, hidden behind compute."},
+    {"fluid engine", "",
+     "The default engine. A collective is one activity that loads each class of links in "
+     "proportion to "
+     "the bytes it sends there; activities that overlap share links max-min fairly. Its cost does "
+     "not "
+     "depend on the number of GPUs."},
+    {"full size", "bytes",
+     "The size of the whole vector of a collective, as in nccl-tests: what an all-gather leaves on "
+     "every rank and a reduce-scatter consumes on every rank."},
+    {"GB", "",
+     "1e9 bytes, everywhere. GiB, 2^30 bytes, is written as such. A rate in Gbps counts bits: 400 "
+     "Gbps "
+     "are 50 GB/s."},
+    {"gradient accumulation", "",
+     "Summing the gradients of several micro-batches before an optimizer step. ZeRO-3 gathers "
+     "weights "
+     "and reduces gradients in each of them, so it does not save that traffic."},
+    {"hardware FLOP/s", "TFLOP/s",
+     "Floating-point operations that a GPU really executes a second, recomputation counted. Higher "
+     "than "
+     "model FLOP/s with activation checkpointing."},
+    {"hpZ", "",
+     "Hierarchical partitioning of ZeRO++: each node (or group of secondary_partition_size ranks) "
+     "keeps "
+     "a second, complete set of the 16-bit weights, so that the all-gather of the backward pass "
+     "never "
+     "leaves it. It saves M of traffic between nodes and costs M / secondary_partition_size of "
+     "memory "
+     "a GPU."},
+    {"interval", "s",
+     "The step time with the uncertain parameters of the calibration at either end of their range. "
+     "Without a calibration for the machine it is wide, and that is meant."},
+    {"latency", "s",
+     "Time of one step of a collective beside its bytes. A ring of n ranks has n-1 steps, so at "
+     "scale "
+     "latency, not bandwidth, limits small collectives."},
+    {"link class", "",
+     "Links that have the same capacity and carry the same bytes in every collective of the step. "
+     "One "
+     "stands for all of them, exactly; so a simulation of 100,000 GPUs has about as many as one of "
+     "8."},
+    {"live parameters", "bytes",
+     "Gathered full weights that exist at this moment: the module in use and those prefetched. "
+     "Bounded by max_live_parameters."},
+    {"logits", "bytes",
+     "The output over the vocabulary, its 32-bit copy and gradient: often the peak of memory, at "
+     "the "
+     "turn from forward to backward."},
+    {"M", "bytes",
+     "The size of the model, two bytes a parameter. Traffic is counted in it: ZeRO-3 sends 3 M, "
+     "ZeRO++ "
+     "0.75 M out of a node, each times (n-1)/n."},
+    {"max-min fair", "",
+     "How a shared link is divided: no activity can get more without taking from one that has less "
+     "or "
+     "the same."},
+    {"message engine", "",
+     "The reference engine: every message of every rank is simulated. Slow, for small clusters; it "
+     "is "
+     "what the fluid engine is compared with."},
+    {"MFU", "",
+     "Model FLOP utilization: model FLOP/s over the GPU's dense 16-bit peak, 0 to 1. Recomputation "
+     "does "
+     "not count, so it compares runs with different checkpointing."},
+    {"micro-batch", "",
+     "The samples of one forward and backward pass on one rank. An optimizer step has "
+     "gradient_accumulation_steps of them."},
+    {"model FLOP/s", "TFLOP/s",
+     "Floating-point operations that the model needs (forward and backward, a multiply-add as "
+     "two), a "
+     "GPU and second of the step. Recomputation does not count."},
+    {"NIC", "",
+     "Network adapter of a node, also called HCA. Its bandwidth is that of one direction."},
+    {"node egress", "bytes",
+     "Bytes that one node sends to others in one optimizer step, over all its NICs. In units of M "
+     "it "
+     "shows what a strategy costs: 3 for ZeRO-3, 0.75 for ZeRO++."},
+    {"optimizer states", "bytes",
+     "With Adam in mixed precision 12 bytes a parameter: a 32-bit copy of the weights, momentum "
+     "and "
+     "variance. ZeRO of any stage shards them over all ranks."},
+    {"oversubscription", "",
+     "How many times more bandwidth the nodes have than the fabric above them. 1 is non-blocking."},
+    {"payload", "bytes",
+     "Full vectors of the collectives at the precision of the model, as if nothing was quantized. "
+     "Compare with wire."},
+    {"peak", "bytes",
+     "The most memory that a GPU needs at any instant of the step; the report names the instant."},
+    {"prefetch", "",
+     "Gathering the weights of later modules while the current one computes. DeepSpeed follows the "
+     "order recorded in the first step, up to stage3_prefetch_bucket_size elements ahead."},
+    {"process group", "",
+     "The ranks of one collective: the world, the ranks of a node, or those of equal local rank "
+     "over "
+     "the nodes. NCCL calls it communicator."},
+    {"protocol", "",
+     "NCCL's way to move data: LL (low latency, half the bandwidth), LL128, or Simple (full "
+     "bandwidth, "
+     "higher latency)."},
+    {"qgZ", "",
+     "Quantized gradients of ZeRO++: instead of a reduce-scatter, an all-to-all of 4-bit values "
+     "inside "
+     "the node, a sum, and one between nodes. Two quantization events a value; 0.25 M instead of M "
+     "leaves the node."},
+    {"quantization event", "",
+     "One rounding to fewer bits on the way of a value. Error grows with their number, not only "
+     "with "
+     "the bits: a reduce-scatter of n ranks that quantizes at every hop has n-1 of them, qgZ has "
+     "two."},
+    {"quantization group", "",
+     "Consecutive elements that share one scale. Smaller groups mean less error and more bytes of "
+     "scales. Not a process group."},
+    {"qwZ", "",
+     "Quantized weights of ZeRO++: the all-gather of the forward pass carries 8-bit (or 4-bit) "
+     "integers, "
+     "rounded once, block by block: 0.5 M instead of M. The weights themselves stay in 16 bits."},
+    {"rank", "", "A process of the job. It drives one GPU."},
+    {"rank class", "",
+     "Ranks that do the same at the same time. One stands for all of them in the simulation and in "
+     "the "
+     "trace."},
+    {"recompute", "",
+     "The part of the forward pass that the backward pass runs again under activation "
+     "checkpointing. "
+     "Counted in hardware FLOP/s, not in model FLOP/s."},
+    {"reduce-scatter", "",
+     "A collective after which each rank holds its part of the sum over all. ZeRO reduces "
+     "gradients "
+     "with it. Every rank sends (n-1)/n of the vector."},
+    {"relative error", "",
+     "Expected error that quantization adds to a tensor: the root of the sum of squared "
+     "differences "
+     "over the sum of squares."},
+    {"ring", "",
+     "The algorithm in which each rank passes parts to its neighbor, n-1 times (2n-2 for an "
+     "all-reduce). "
+     "Each node sends and receives once around, whatever the number of its GPUs."},
+    {"secondary shard", "bytes",
+     "hpZ's second copy of the weights: M divided by secondary_partition_size, on every GPU, all "
+     "the "
+     "time."},
+    {"shard", "", "The part of a tensor that one rank keeps: 1/n of it, padded to equal size."},
+    {"step", "",
+     "One optimizer step: all micro-batches, the reduction of gradients and the update."},
+    {"step program", "",
+     "What one step launches, computes and sends, and what waits for what. --dump program prints "
+     "it."},
+    {"stream", "",
+     "A queue of operations of a GPU that run one after another. zerosim has four: host (the "
+     "thread "
+     "that launches), compute, gather (weights) and reduce (gradients)."},
+    {"throughput", "", "What a step processes over its time: tokens, samples, model FLOP."},
+    {"utilization", "",
+     "Of a link class: the part of its capacity that is in use, as mean over the step."},
+    {"wire", "bytes",
+     "Full vectors of the collectives as they travel: quantized values and their scales."},
+    {"world size", "", "Number of ranks of the job, one a GPU."},
+    {"ZeRO", "",
+     "Zero Redundancy Optimizer: data parallelism in which each rank keeps only its shard of "
+     "optimizer "
+     "states (stage 1), gradients too (stage 2), weights too (stage 3). Stage 3 pays for it with "
+     "two "
+     "all-gathers of the weights a micro-batch: 3 M of traffic in place of 2 M."},
+    {"ZeRO++", "",
+     "ZeRO-3 with three changes to its three collectives: qwZ halves the forward gather, hpZ keeps "
+     "the "
+     "backward gather in the node, qgZ quarters the gradients: 3 M becomes 0.75 M. "
+     "Source: Wang et al., \"ZeRO++: Extremely Efficient Collective Communication for Giant Model "
+     "Training\", 2023."},
+});
+
+}  // namespace
+
+std::span<const Term> FieldTerms() {
+  return kFieldTerms;
+}
+
+bool IsNamedBy(std::string_view name, std::string_view wanted) {
+  const std::string whole = Folded(name);
+  const std::string end = Folded(wanted);
+  if (end.empty() || !whole.ends_with(end)) return false;
+  return whole.size() == end.size() || whole[whole.size() - end.size() - 1] == '.';
+}
+
+std::vector<Term> FindTerms(std::string_view name, std::span<const Term> among) {
+  std::vector<Term> found;
+  for (const Term& term : among) {
+    if (IsNamedBy(term.name, name)) found.push_back(term);
+  }
+  return found;
+}
+
+}  // namespace zerosim
