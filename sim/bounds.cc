@@ -8,10 +8,12 @@
 namespace zerosim {
 namespace {
 
-void Require(Seconds taken, Seconds least, const std::string& what) {
+// `name` makes the name of what was timed, which is seldom needed.
+template <typename Name>
+void Require(Seconds taken, Seconds least, Name name) {
   if (taken.seconds() >= least.seconds() * (1 - 1e-6) - 1e-9) return;
-  throw std::logic_error(fmt::format("{} took {:.9g} s, less than the {:.9g} s that it needs", what,
-                                     taken.seconds(), least.seconds()));
+  throw std::logic_error(fmt::format("{} took {:.9g} s, less than the {:.9g} s that it needs",
+                                     name(), taken.seconds(), least.seconds()));
 }
 
 Seconds LeastTime(const Op& op, const std::vector<LoweredCall>& calls) {
@@ -34,9 +36,9 @@ void CheckBounds(const StepProgram& program, const std::vector<LoweredCall>& cal
     const Interval& when = timeline.ops[i];
     for (const OpId dep : op.deps) {
       Require(when.end, timeline.ops[dep.value].end,
-              NameOf(program, id) + ", counted from the start");
+              [&] { return NameOf(program, id) + ", counted from the start,"; });
     }
-    Require(when.end - when.start, LeastTime(op, calls), NameOf(program, id));
+    Require(when.end - when.start, LeastTime(op, calls), [&] { return NameOf(program, id); });
     if (op.kind == OpKind::kKernel && op.stream == Stream::kCompute) compute += op.time;
     if (op.kind != OpKind::kCollective) continue;
     for (const LoweredStage& stage : calls[op.call.value].stages) {
@@ -47,9 +49,10 @@ void CheckBounds(const StepProgram& program, const std::vector<LoweredCall>& cal
   }
   // Rank classes compute beside each other.
   Require(timeline.end, (1.0 / static_cast<double>(program.rank_classes.size())) * compute,
-          "the step, by its compute,");
+          [] { return std::string("the step, by its compute,"); });
   for (std::size_t l = 0; l < links.size(); ++l) {
-    Require(timeline.end, links[l], "the step, by the bytes on a " + network.links[l].name + ",");
+    Require(timeline.end, links[l],
+            [&] { return "the step, by the bytes on a " + network.links[l].name + ","; });
   }
 }
 

@@ -17,13 +17,6 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-// A link class is one SimGrid link between two hosts of its own. Its capacity is one second of
-// transfer a second: the solver's precision is absolute, and bytes per second are too large for it.
-struct LinkPorts {
-  s4u::Host* from = nullptr;
-  s4u::Host* to = nullptr;
-};
-
 class FluidRun {
  public:
   FluidRun(const StepProgram& program, const std::vector<LoweredCall>& calls,
@@ -55,8 +48,9 @@ class FluidRun {
   Successors successors_;
   Dependencies dependencies_;
   SimGridSession session_;
-  std::vector<LinkPorts> ports_;  // by LinkId; null where a class is not needed
-  std::vector<s4u::Host*> gpus_;  // one a rank class
+  s4u::Host* hub_ = nullptr;
+  std::vector<s4u::Host*> ports_;  // by LinkId; null where a class is not needed
+  std::vector<s4u::Host*> gpus_;   // one a rank class
   // All of them, to the end: SimGrid still needs one when it reports that it is over.
   std::vector<s4u::ExecPtr> activities_;
   std::vector<std::size_t> stage_of_ = std::vector<std::size_t>(program_.ops.size(), 0);
@@ -66,16 +60,19 @@ class FluidRun {
 };
 
 void FluidRun::BuildPlatform() {
+  // A link class is one SimGrid link from a common host to one of its own: each host that a task
+  // names is a row of the solver's matrix. Its capacity is one second of transfer a second, since
+  // the solver's precision is absolute and bytes per second are too large for it.
   s4u::NetZone* zone = s4u::create_full_zone("classes");
+  hub_ = zone->create_host("hub", 1.0)->seal();
   ports_.resize(network_.links.size());
   for (const LinkId id : NeededLinks(calls_, network_)) {
     const std::string name = "link" + std::to_string(id.value);
-    LinkPorts& ports = ports_[id.value];
-    ports.from = zone->create_host(name + ".from", 1.0)->seal();
-    ports.to = zone->create_host(name + ".to", 1.0)->seal();
+    s4u::Host* port = zone->create_host(name, 1.0)->seal();
     const s4u::Link* link = zone->create_link(name, 1.0)->set_latency(0)->seal();
-    zone->add_route(ports.from->get_netpoint(), ports.to->get_netpoint(), nullptr, nullptr,
+    zone->add_route(hub_->get_netpoint(), port->get_netpoint(), nullptr, nullptr,
                     {s4u::LinkInRoute(link)}, /*symmetrical=*/false);
+    ports_[id.value] = port;
     ++timeline_.link_classes;
   }
   // A GPU does one second of kernels a second.
@@ -153,19 +150,17 @@ void FluidRun::StartStage(int id, std::size_t stage) {
 
 // A task that moves the stage's bytes over its link classes at one pace.
 s4u::ExecPtr FluidRun::FlowTask(const LoweredStage& stage) const {
-  std::vector<s4u::Host*> hosts;
+  std::vector<s4u::Host*> hosts = {hub_};
   std::vector<double> seconds;
   for (const LinkLoad& load : stage.loads) {
-    const LinkPorts& ports = ports_[load.link.value];
-    if (ports.from == nullptr) continue;
-    hosts.push_back(ports.from);
-    hosts.push_back(ports.to);
+    if (ports_[load.link.value] == nullptr) continue;
+    hosts.push_back(ports_[load.link.value]);
     seconds.push_back(load.occupied / network_.links[load.link.value].capacity.bytes_per_second());
   }
-  if (hosts.empty()) return nullptr;
+  if (seconds.empty()) return nullptr;
   const std::size_t n = hosts.size();
   std::vector<double> matrix(n * n, 0.0);
-  for (std::size_t i = 0; i < seconds.size(); ++i) matrix[2 * i * n + 2 * i + 1] = seconds[i];
+  for (std::size_t i = 0; i < seconds.size(); ++i) matrix[i + 1] = seconds[i];
   s4u::ExecPtr task = s4u::Exec::init();
   task->set_flops_amounts(std::vector<double>(n, 0.0));
   task->set_bytes_amounts(matrix);

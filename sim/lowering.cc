@@ -20,9 +20,11 @@ RoundCount CountRound(const PlanStage& stage, const Placement& p, const NetworkM
   const int nics = network.nics_per_node;
   switch (stage.pattern) {
     case Pattern::kRing:
-      // Each channel leaves the node once, through a NIC of its own.
+      // Each channel leaves the node once, through a NIC of its own; groups of one GPU a node share
+      // the NICs as their GPUs do.
       count.blocks_out = p.groups_per_node;
-      count.nic_blocks = 1.0 / stage.channels;
+      count.nic_flows = static_cast<int>(CeilDiv(p.groups_per_node, nics));
+      count.nic_blocks = static_cast<double>(count.nic_flows) / stage.channels;
       // A GPU that some channel leaves the node from sends that part through its NIC instead.
       count.gpu_blocks = stage.channels < p.local
                              ? 1.0

@@ -276,10 +276,11 @@ void MessageRun::Send(int op, int rank, int channel, int round) {
   if (Crosses(placement, member, peer_member)) {
     const int gpus = network_.gpus_per_node;
     const int nics = network_.nics_per_node;
+    // A ring's channels have NICs of their own; other messages take that of their GPU.
+    const bool by_channel = stage.pattern == Pattern::kRing && placement.local > 1;
     const auto nic_of = [&](int r) {
       const int local = r % gpus;
-      const int nic =
-          stage.pattern == Pattern::kRing ? channel * nics / stage.channels : local * nics / gpus;
+      const int nic = by_channel ? channel * nics / stage.channels : local * nics / gpus;
       return nics_[r / gpus * nics + nic];
     };
     from = nic_of(rank);

@@ -4,7 +4,8 @@
 // all NICs alike, and each direction of a link as much as the other. Links of one capacity that
 // carry the same bytes in every collective get the same share of time under max-min fairness, so
 // each class is simulated as one link, whatever the number of nodes. This is exact, not an
-// approximation; tests compare it with a platform that has every link.
+// approximation; tests compare it with a platform that has every link. Where the NICs do not divide
+// the GPUs of a node, a class stands for its busiest link, and all-to-alls come out up to 8 % fast.
 //
 // Not modelled: switches inside of the fabric beyond one oversubscription ratio, adaptive routing,
 // congestion of a receiver (incast).

@@ -11,6 +11,7 @@
 #include "models/compute/compute.h"
 #include "models/quantization/quantization.h"
 #include "sim/critical_path.h"
+#include "sim/fit.h"
 #include "sim/intervals.h"
 
 namespace zerosim {
@@ -244,6 +245,29 @@ void AddCriticalPath(const PreparedStep& step, const Timeline& timeline, StepRep
                    [](const CriticalShare& a, const CriticalShare& b) { return a.time > b.time; });
 }
 
+void AddWarnings(const Scenario& scenario, StepReport* report) {
+  const MemoryReport& memory = report->memory;
+  if (!memory.fits) {
+    std::string warning = fmt::format("does not fit: needs {:.1f} GB a GPU of {:.1f} GB; ",
+                                      memory.peak.gigabytes(), memory.capacity.gigabytes());
+    if (const auto change = SmallestFittingChange(scenario)) {
+      warning +=
+          fmt::format("--set {} would need {:.1f} GB", change->setting, change->peak.gigabytes());
+    } else {
+      warning += "no change of one key makes it fit";
+    }
+    report->warnings.push_back(std::move(warning));
+  }
+  const Calibration& calibration = scenario.cluster.calibration;
+  const int nics = scenario.cluster.fabric.nics_per_node;
+  if (calibration.measured_nics_per_node > 0 && nics > calibration.measured_nics_per_node) {
+    report->warnings.push_back(fmt::format(
+        "extrapolates: calibration {} saw {} NIC a node, not {}; the interval reaches down to no "
+        "gain from the others",
+        calibration.name, calibration.measured_nics_per_node, nics));
+  }
+}
+
 }  // namespace
 
 StepReport MakeReport(const Scenario& scenario, const PreparedStep& step,
@@ -270,6 +294,7 @@ StepReport MakeReport(const Scenario& scenario, const PreparedStep& step,
   AddBottlenecks(step, timeline, &report);
   AddCriticalPath(step, timeline, &report);
   report.warnings = step.program.warnings;
+  AddWarnings(scenario, &report);
   return report;
 }
 

@@ -1,5 +1,6 @@
 #include "sim/simgrid_session.h"
 
+#include <atomic>
 #include <stdexcept>
 #include <utility>
 
@@ -11,8 +12,14 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
+// SimGrid forgets an engine that is gone, but not its clock and its models.
+bool FirstInProcess() {
+  static std::atomic_flag used = ATOMIC_FLAG_INIT;
+  return !used.test_and_set();
+}
+
 std::unique_ptr<s4u::Engine> MakeEngine(SharingModel model) {
-  if (s4u::Engine::is_initialized()) {
+  if (!FirstInProcess()) {
     throw std::logic_error("a process can hold one simulation; fork for another");
   }
   int argc = 2;

@@ -16,6 +16,8 @@ std::vector<double> InChild(const std::function<std::vector<double>()>& work) {
     ADD_FAILURE() << "no pipe";
     return {};
   }
+  // Else the child would inherit, and may print, what is still in the buffer.
+  std::fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {
     close(ends[0]);

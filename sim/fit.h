@@ -1,0 +1,25 @@
+// What would make a scenario fit that does not.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "models/core/units.h"
+#include "models/scenario/scenario.h"
+
+namespace zerosim {
+
+// Largest memory of a GPU in a step, context included. Simulates nothing.
+Bytes PeakMemory(const Scenario& scenario);
+
+struct FittingChange {
+  std::string setting;  // as after --set: "training.micro_batch_size=2"
+  Bytes peak;           // with it
+};
+
+// The first change of one key that makes `scenario` fit its GPUs, in the order of what it costs in
+// throughput: fewer live parameters, no hpZ, a smaller micro-batch, more checkpointing, a higher
+// stage, more nodes (to 64 times as many). Nothing if none of them is enough.
+std::optional<FittingChange> SmallestFittingChange(const Scenario& scenario);
+
+}  // namespace zerosim
