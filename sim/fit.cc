@@ -68,6 +68,15 @@ void AddNodes(const Scenario& s, std::vector<Candidate>* out) {
   }
 }
 
+// The peak, if it fits. What is always there is known without building a program.
+std::optional<Bytes> FittingPeak(const Scenario& s) {
+  const Bytes capacity = s.cluster.node.gpu.memory;
+  const StaticMemory always = StaticMemoryOf(s, Layout(s.model));
+  if (always.allocated() + always.buffers + always.context > capacity) return std::nullopt;
+  const Bytes peak = PeakMemory(s);
+  return peak <= capacity ? std::optional(peak) : std::nullopt;
+}
+
 }  // namespace
 
 Bytes PeakMemory(const Scenario& scenario) {
@@ -76,16 +85,17 @@ Bytes PeakMemory(const Scenario& scenario) {
 }
 
 std::optional<FittingChange> SmallestFittingChange(const Scenario& scenario) {
-  std::vector<Candidate> candidates;
-  AddParameterLimits(scenario, &candidates);
-  AddSecondary(scenario, &candidates);
-  AddMicroBatches(scenario, &candidates);
-  AddCheckpointing(scenario, &candidates);
-  AddStages(scenario, &candidates);
-  AddNodes(scenario, &candidates);
-  for (const Candidate& candidate : candidates) {
-    const Bytes peak = PeakMemory(candidate.scenario);
-    if (peak <= scenario.cluster.node.gpu.memory) return FittingChange{candidate.setting, peak};
+  for (const auto add : {AddParameterLimits, AddSecondary, AddMicroBatches, AddCheckpointing,
+                         AddStages, AddNodes}) {
+    // Candidates of one key become ever stronger: if the last is not enough, none is.
+    std::vector<Candidate> candidates;
+    add(scenario, &candidates);
+    if (candidates.empty() || !FittingPeak(candidates.back().scenario)) continue;
+    for (const Candidate& candidate : candidates) {
+      if (const auto peak = FittingPeak(candidate.scenario)) {
+        return FittingChange{candidate.setting, *peak};
+      }
+    }
   }
   return std::nullopt;
 }

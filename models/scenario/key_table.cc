@@ -235,6 +235,13 @@ constexpr KeySpec kKeys[] = {
      .type = kText,
      .otherwise = "the file's name",
      .meaning = "What reports call the calibration."},
+    {.path = "cluster.calibration.measured_nics_per_node",
+     .type = kInteger,
+     .otherwise = "not known",
+     .low = 1,
+     .high = 1024,
+     .meaning = "NICs a node that nic_fraction was measured with. With more of them a report warns "
+                "that it extrapolates, and its interval reaches down to no gain from the others."},
     {.path = "cluster.calibration.nic_fraction",
      .type = kNumberParameter,
      .otherwise = "1 (0.85 to 1)",

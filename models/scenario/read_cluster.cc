@@ -64,6 +64,7 @@ FabricSpec ReadFabric(SectionReader section) {
 Calibration ReadCalibration(SectionReader section) {
   Calibration c;
   section.Read("name", &c.name);
+  section.Read("measured_nics_per_node", &c.measured_nics_per_node);
   section.Read("nic_fraction", &c.nic_fraction);
   section.Read("gpu_link_fraction", &c.gpu_link_fraction);
   section.Read("nic_step_latency", &c.nic_step_latency);
