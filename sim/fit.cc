@@ -85,8 +85,8 @@ Bytes PeakMemory(const Scenario& scenario) {
 }
 
 std::optional<FittingChange> SmallestFittingChange(const Scenario& scenario) {
-  for (const auto add : {AddParameterLimits, AddSecondary, AddMicroBatches, AddCheckpointing,
-                         AddStages, AddNodes}) {
+  for (const auto add :
+       {AddParameterLimits, AddSecondary, AddMicroBatches, AddCheckpointing, AddStages, AddNodes}) {
     // Candidates of one key become ever stronger: if the last is not enough, none is.
     std::vector<Candidate> candidates;
     add(scenario, &candidates);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -29,6 +29,8 @@ class FluidRun {
         session_(SharingModel::kParallelTasks) {
     timeline_.ops.resize(program.ops.size());
     timeline_.engine = "fluid";
+    ids_.resize(program.ops.size());
+    std::iota(ids_.begin(), ids_.end(), 0);
     BuildPlatform();
   }
 
@@ -36,10 +38,10 @@ class FluidRun {
 
  private:
   void BuildPlatform();
-  void Start(int op);
-  void StartStage(int op, std::size_t stage);
-  void Launch(int op, s4u::ExecPtr exec);
-  void Finish(int op);
+  void Start(int id);
+  void StartStage(int id, std::size_t stage);
+  void Launch(int id, s4u::ExecPtr exec);
+  void Finish(int id);
   s4u::ExecPtr FlowTask(const LoweredStage& stage) const;
 
   const StepProgram& program_;
@@ -53,6 +55,7 @@ class FluidRun {
   std::vector<s4u::Host*> gpus_;   // one a rank class
   // All of them, to the end: SimGrid still needs one when it reports that it is over.
   std::vector<s4u::ExecPtr> activities_;
+  std::vector<int> ids_;  // of operations, for activities to point to
   std::vector<std::size_t> stage_of_ = std::vector<std::size_t>(program_.ops.size(), 0);
   std::vector<Seconds> flow_start_ = std::vector<Seconds>(program_.ops.size());
   std::size_t done_ = 0;
@@ -85,8 +88,7 @@ void FluidRun::BuildPlatform() {
 Timeline FluidRun::Run() {
   const auto begin = std::chrono::steady_clock::now();
   s4u::Activity::on_completion_cb([this](const s4u::Activity& activity) {
-    const auto op =
-        static_cast<int>(reinterpret_cast<std::intptr_t>(activity.get_data<void>())) - 1;
+    const int op = *activity.get_data<int>();
     session_.Soon([this, op] {
       if (program_.ops[op].kind == OpKind::kCollective) {
         timeline_.flows.push_back(
@@ -169,7 +171,7 @@ s4u::ExecPtr FluidRun::FlowTask(const LoweredStage& stage) const {
 }
 
 void FluidRun::Launch(int id, s4u::ExecPtr exec) {
-  exec->set_data(reinterpret_cast<void*>(static_cast<std::intptr_t>(id) + 1));
+  exec->set_data(&ids_[id]);
   exec->vetoable_start();
   activities_.push_back(std::move(exec));
   ++timeline_.activities;

@@ -1,6 +1,7 @@
 #include "sim/lowering.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -18,6 +19,7 @@ struct RoundCount {
 RoundCount CountRound(const PlanStage& stage, const Placement& p, const NetworkModel& network) {
   RoundCount count;
   const int nics = network.nics_per_node;
+  const int leaving = stage.channels / p.local;  // channels that leave from every GPU, at least
   switch (stage.pattern) {
     case Pattern::kRing:
       // Each channel leaves the node once, through a NIC of its own; groups of one GPU a node share
@@ -25,10 +27,10 @@ RoundCount CountRound(const PlanStage& stage, const Placement& p, const NetworkM
       count.blocks_out = p.groups_per_node;
       count.nic_flows = static_cast<int>(CeilDiv(p.groups_per_node, nics));
       count.nic_blocks = static_cast<double>(count.nic_flows) / stage.channels;
-      // A GPU that some channel leaves the node from sends that part through its NIC instead.
-      count.gpu_blocks = stage.channels < p.local
-                             ? 1.0
-                             : 1.0 - static_cast<double>(stage.channels / p.local) / stage.channels;
+      // Channels leave from the GPUs in turn. One that a channel leaves from sends that part
+      // through its NIC instead.
+      count.gpu_blocks =
+          stage.channels < p.local ? 1.0 : 1.0 - static_cast<double>(leaving) / stage.channels;
       break;
     case Pattern::kRingInNode:
     case Pattern::kExchangeInNode:
@@ -51,7 +53,7 @@ bool IsExchange(const PlanStage& stage) {
 }
 
 Bytes Scaled(Bytes size, double factor) {
-  return Bytes::Count(static_cast<std::int64_t>(static_cast<double>(size.count()) * factor + 0.5));
+  return Bytes::Count(std::llround(static_cast<double>(size.count()) * factor));
 }
 
 Seconds RoundLatency(const PlanStage& stage, const NetworkModel& network) {

@@ -51,6 +51,12 @@ struct Message {
   int channel = 0;
 };
 
+// An activity, and what follows when it is over.
+struct Watched {
+  s4u::ActivityPtr activity;
+  std::function<void()> next;
+};
+
 class MessageRun {
  public:
   MessageRun(const StepProgram& program, const NetworkModel& network, CollectiveAlgorithm algorithm)
@@ -71,9 +77,9 @@ class MessageRun {
 
  private:
   void BuildPlatform();
-  void Start(int op, int rank);
-  void Finish(int op, int rank);
-  Collective& CollectiveOf(int op);
+  void Start(int id, int rank);
+  void Finish(int id, int rank);
+  Collective& CollectiveOf(int id);
   void EnterStage(int op, int rank, int stage);
   void Advance(int op, int rank, int channel);
   void Send(int op, int rank, int channel, int round);
@@ -91,8 +97,8 @@ class MessageRun {
   std::vector<s4u::Host*> nics_;  // by node * nics_per_node + nic
   std::vector<std::unique_ptr<Collective>> collectives_ =
       std::vector<std::unique_ptr<Collective>>(program_.ops.size());
-  std::vector<std::pair<s4u::ActivityPtr, std::function<void()>>> watched_;
-  std::vector<std::size_t> free_slots_;
+  std::deque<Watched> watched_;  // stay where they are: activities point to them
+  std::vector<Watched*> free_;
   std::deque<s4u::ActivityPtr> over_;
   std::vector<bool> started_;
   std::size_t done_ = 0;
@@ -106,8 +112,8 @@ void MessageRun::BuildPlatform() {
         ->set_latency(latency.seconds())
         ->seal();
   };
-  const auto port = [&](const std::string& name, std::vector<s4u::LinkInRoute> up,
-                        std::vector<s4u::LinkInRoute> down) {
+  const auto port = [&](const std::string& name, const std::vector<s4u::LinkInRoute>& up,
+                        const std::vector<s4u::LinkInRoute>& down) {
     s4u::Host* host = zone->create_host(name, 1.0)->seal();
     zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, up, false);
     zone->add_route(nullptr, host->get_netpoint(), nullptr, nullptr, down, false);
@@ -139,14 +145,13 @@ void MessageRun::BuildPlatform() {
 Timeline MessageRun::Run() {
   const auto begin = std::chrono::steady_clock::now();
   s4u::Activity::on_completion_cb([this](const s4u::Activity& activity) {
-    const auto slot =
-        static_cast<std::size_t>(reinterpret_cast<std::intptr_t>(activity.get_data<void>()) - 1);
-    session_.Soon([this, slot] {
-      const std::function<void()> next = std::move(watched_[slot].second);
+    auto* watched = activity.get_data<Watched>();
+    session_.Soon([this, watched] {
+      const std::function<void()> next = std::move(watched->next);
       // SimGrid still needs an activity while it reports that it is over.
-      over_.push_back(std::move(watched_[slot].first));
+      over_.push_back(std::move(watched->activity));
       if (over_.size() > kKeptActivities) over_.pop_front();
-      free_slots_.push_back(slot);
+      free_.push_back(watched);
       next();
     });
   });
@@ -163,15 +168,11 @@ Timeline MessageRun::Run() {
 }
 
 void MessageRun::Watch(s4u::Activity* activity, std::function<void()> next) {
-  std::size_t slot = watched_.size();
-  if (free_slots_.empty()) {
-    watched_.emplace_back();
-  } else {
-    slot = free_slots_.back();
-    free_slots_.pop_back();
-  }
-  watched_[slot] = {activity, std::move(next)};
-  activity->set_data(reinterpret_cast<void*>(static_cast<std::intptr_t>(slot) + 1));
+  if (free_.empty()) free_.push_back(&watched_.emplace_back());
+  Watched* watched = free_.back();
+  free_.pop_back();
+  *watched = {activity, std::move(next)};
+  activity->set_data(watched);
   ++timeline_.activities;
   activity->vetoable_start();
 }

@@ -21,10 +21,10 @@ ProcessGroup CollectiveKinds::GroupOf(Communicator communicator) const {
 
 int CollectiveKinds::Kind(const std::string& name, CollectiveOp op, Communicator communicator,
                           ProgramWriter* writer) {
-  static constexpr std::array<const char*, kNumCommunicators> kNames = {"world", "secondary",
-                                                                        "node", "across_nodes"};
+  const std::array<const char*, kNumCommunicators> names = {"world", "secondary", "node",
+                                                            "across_nodes"};
   const ProcessGroup group = GroupOf(communicator);
-  const std::string group_name = kNames[static_cast<std::size_t>(communicator)];
+  const std::string group_name = names[static_cast<std::size_t>(communicator)];
   const auto& kinds = writer->program().kinds;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     if (kinds[i].name == name && kinds[i].op == op && kinds[i].group_name == group_name) {

@@ -117,6 +117,6 @@ struct StepProgram {
 };
 
 // "forward layers.3.qkv", "all-gather weights_forward layers.3.qkv".
-std::string NameOf(const StepProgram& program, OpId op);
+std::string NameOf(const StepProgram& program, OpId id);
 
 }  // namespace zerosim

@@ -46,6 +46,7 @@ void AssignGradients(int num_weights, std::vector<Visit>* trace) {
 std::vector<Visit> TraceOf(const ModelLayout& layout, Checkpointing checkpointing) {
   const std::vector<Module>& modules = layout.modules;
   std::vector<Visit> trace;
+  trace.reserve(3 * modules.size());
   for (const Module& module : modules) trace.push_back(MakeVisit(module, Action::kForward));
 
   // Backward, one run of modules of the same layer at a time.

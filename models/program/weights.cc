@@ -63,7 +63,7 @@ bool WeightGatherer::MayOverlap(const Label& label) const {
   return label.phase == Phase::kForward ? overlap.gather_forward : overlap.gather_backward;
 }
 
-void WeightGatherer::Gather(std::vector<int> weights, const Label& label) {
+void WeightGatherer::Gather(const std::vector<int>& weights, const Label& label) {
   std::vector<int> secondary;
   std::vector<int> world;
   for (const int w : weights) (UsesSecondary(w, label) ? secondary : world).push_back(w);

@@ -47,7 +47,7 @@ class WeightGatherer {
     Bytes buffer;               // that the collective writes, as it travels
   };
 
-  void Gather(std::vector<int> weights, const Label& label);
+  void Gather(const std::vector<int>& weights, const Label& label);
   void GatherFrom(Communicator communicator, const std::vector<int>& weights, const Label& label);
   void Wait(int weight, const Label& label);
   void FinishFetch(const Label& label);
