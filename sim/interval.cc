@@ -53,8 +53,19 @@ StepInterval IntervalOf(const Scenario& scenario, const PreparedStep& step,
   spread.AddCost(path.host, c.host_hook);
   const int nics = scenario.cluster.fabric.nics_per_node;
   if (c.measured_nics_per_node > 0 && nics > c.measured_nics_per_node) {
+    // All transfers between nodes, since slower ones may move onto the critical path.
+    Seconds transfers;
+    for (const LoweredCall& call : step.calls) {
+      for (const LoweredStage& stage : call.stages) {
+        for (const LinkLoad& load : stage.loads) {
+          if (load.link != NetworkModel::kNic) continue;
+          const double rate = step.network.links[load.link.value].capacity.bytes_per_second();
+          transfers += Seconds::Count(load.occupied / rate);
+        }
+      }
+    }
     const double ratio = static_cast<double>(nics) / c.measured_nics_per_node;
-    spread.AddHigh((ratio - 1) * between_nodes);
+    spread.AddHigh((ratio - 1) * transfers);
   }
   return {timeline.end - spread.low(), timeline.end + spread.high()};
 }

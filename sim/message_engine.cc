@@ -312,6 +312,22 @@ void MessageRun::Finish(int id, int rank) {
       id, [this, rank](int next) { session_.Soon([=, this] { Start(next, rank); }); });
 }
 
+// Every rank sends one message a round and channel.
+double CountMessages(const StepProgram& program, const NetworkModel& network,
+                     CollectiveAlgorithm algorithm) {
+  double messages = 0;
+  for (const Call& call : program.calls) {
+    const CallKind& kind = program.kinds[call.kind];
+    const Plan plan =
+        PlanCollective(kind.op, call.full, PlacementOf(kind.group, network.gpus_per_node),
+                       algorithm, network.nics_per_node);
+    for (const PlanStage& stage : plan.stages) {
+      messages += 1.0 * stage.rounds * stage.channels * network.nodes * network.gpus_per_node;
+    }
+  }
+  return messages;
+}
+
 }  // namespace
 
 Timeline RunMessages(const StepProgram& program, const NetworkModel& network,
@@ -321,6 +337,13 @@ Timeline RunMessages(const StepProgram& program, const NetworkModel& network,
     throw std::invalid_argument(
         fmt::format("the message engine simulates up to {} ranks, not {}; use the fluid engine",
                     kMaxMessageRanks, world));
+  }
+  const double messages = CountMessages(program, network, algorithm);
+  if (messages > kMaxMessages) {
+    throw std::invalid_argument(
+        fmt::format("the message engine would send {:.3g} messages, more than its limit of {:.3g}; "
+                    "use the fluid engine, or a smaller cluster or model",
+                    messages, kMaxMessages));
   }
   MessageRun run(program, network, algorithm);
   return run.Run();

@@ -15,10 +15,12 @@ namespace zerosim {
 
 // Plays `program` on all ranks of the cluster that `network` describes. An operation's interval is
 // from its first start to its last end over the ranks. Once a process (simgrid_session.h). Throws
-// std::invalid_argument for more than kMaxMessageRanks ranks.
+// std::invalid_argument for more than kMaxMessageRanks ranks or kMaxMessages messages, which take
+// about a minute.
 Timeline RunMessages(const StepProgram& program, const NetworkModel& network,
                      CollectiveAlgorithm algorithm);
 
 inline constexpr int kMaxMessageRanks = 512;
+inline constexpr double kMaxMessages = 1e7;
 
 }  // namespace zerosim

@@ -1,6 +1,7 @@
 #include "sim/simgrid_session.h"
 
 #include <atomic>
+#include <csignal>
 #include <stdexcept>
 #include <utility>
 
@@ -26,7 +27,13 @@ std::unique_ptr<s4u::Engine> MakeEngine(SharingModel model) {
   char name[] = "zerosim";
   char quiet[] = "--log=root.thresh:error";
   char* argv[] = {name, quiet, nullptr};
+  // SimGrid takes these signals for its own messages; its handler crashes when it unwinds. They
+  // stay the caller's.
+  void (*const interrupt)(int) = std::signal(SIGINT, SIG_DFL);
+  void (*const fault)(int) = std::signal(SIGSEGV, SIG_DFL);
   auto engine = std::make_unique<s4u::Engine>(&argc, argv);
+  std::signal(SIGINT, interrupt);
+  std::signal(SIGSEGV, fault);
   if (model == SharingModel::kParallelTasks) {
     s4u::Engine::set_config("host/model:ptask_L07");
     s4u::Engine::set_config("host/solver:bmf");

@@ -103,6 +103,10 @@ void ProgramWriter::StreamWaits(Stream stream, OpId op) {
   std::vector<OpId>& last = tails_[Index(stream)];
   if (op.value < 0 || std::find(last.begin(), last.end(), op) != last.end()) return;
   if (op == open_compute_) open_compute_ = OpId{};
+  // What `op` waited for itself need not be waited for again: chains of collectives stay short.
+  const std::vector<OpId>& known = program_.ops[op.value].deps;
+  std::erase_if(
+      last, [&](OpId own) { return std::find(known.begin(), known.end(), own) != known.end(); });
   last.push_back(op);
 }
 

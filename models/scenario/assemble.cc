@@ -124,6 +124,10 @@ class Assembler {
       problems_->Add(where, "expected a key's path such as cluster.nodes=8");
       return;
     }
+    if (keys.back() == "include") {
+      problems_->Add(where, "include: not an option's to set; write it in the scenario");
+      return;
+    }
     std::optional<Node> value = ParseValue(set.value, where);
     if (!value) return;
 

@@ -13,6 +13,7 @@
 
 #include "models/core/diagnostics.h"
 #include "tools/zerosim/command.h"
+#include "tools/zerosim/interrupt.h"
 #include "tools/zerosim/nearest.h"
 #include "tools/zerosim/version.h"
 
@@ -106,6 +107,7 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using zerosim::Report;
+  zerosim::RemoveFilesOnSignals();
   try {
     return zerosim::Main(argc, argv);
   } catch (const zerosim::ScenarioError& e) {

@@ -6,8 +6,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+
 #include <sys/stat.h>
 #include <unistd.h>
+#include "tools/zerosim/interrupt.h"
 
 namespace zerosim {
 namespace {
@@ -32,6 +34,7 @@ OutputFile::OutputFile(const std::string& path) : path_(path), target_(path) {
     if (exists) target_ = std::filesystem::canonical(path, error).string();
     if (error) Fail(error.value());
     temporary_ = fmt::format("{}.tmp.{}", target_, getpid());
+    RemoveOnSignal(temporary_);
     descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   }
   if (descriptor_ < 0) {
@@ -70,6 +73,7 @@ void OutputFile::Commit() {
   if (close(descriptor) != 0) Fail(errno);  // where network file systems report a full disk
   if (temporary_.empty()) return;
   if (rename(temporary_.c_str(), target_.c_str()) != 0) Fail(errno);
+  KeepOnSignal(temporary_);
   temporary_.clear();
 }
 

@@ -16,6 +16,9 @@ constexpr auto kFieldTerms = std::to_array<Term>({
      "A unit of work of the simulator: a kernel, a piece of host work or a collective. Their "
      "number "
      "sets what a simulation costs; it does not grow with the number of GPUs."},
+    {"after the step", "bytes",
+     "What the framework's allocator still holds when the optimizer is done: states and "
+     "buffers, no activations and no secondary shard."},
     {"algbw", "GB/s",
      "Algorithm bandwidth, as nccl-tests defines it: bytes of the whole vector over the time of "
      "the "
@@ -51,6 +54,8 @@ constexpr auto kFieldTerms = std::to_array<Term>({
      "generic ones. Each carries its source and a range; the interval of a step time comes from "
      "these "
      "ranges."},
+    {"capacity", "bytes",
+     "Memory of the GPU that a process can allocate: cluster.node.gpu.memory."},
     {"context", "",
      "GPU memory that is taken before a tensor is allocated: the CUDA context, NCCL's buffers and "
      "the "
@@ -59,10 +64,15 @@ constexpr auto kFieldTerms = std::to_array<Term>({
      "The chain of operations that determines the step time, each waiting for the one before. Its "
      "shares by cause add up to the step time: making anything faster that is not on it changes "
      "nothing."},
+    {"egress", "bytes",
+     "Bytes that one node sends to others, by all of its ranks and over the whole step."},
     {"exposed communication", "s",
      "Time in which a collective was running and no kernel of compute was: what communication "
      "really "
      "costs. The rest is overlapped, hidden behind compute."},
+    {"fabric", "",
+     "One node's share of the switch between the nodes, a direction: the rate of its NICs over "
+     "the oversubscription."},
     {"fluid engine", "",
      "The default engine. A collective is one activity that loads each class of links in "
      "proportion to "
@@ -76,14 +86,26 @@ constexpr auto kFieldTerms = std::to_array<Term>({
      "1e9 bytes, everywhere. GiB, 2^30 bytes, is written as such. A rate in Gbps counts bits: 400 "
      "Gbps "
      "are 50 GB/s."},
+    {"gpu link", "",
+     "A GPU's link to the other GPUs of its node, a direction: its NVLinks together, or its "
+     "PCIe slot."},
     {"gradient accumulation", "",
      "Summing the gradients of several micro-batches before an optimizer step. ZeRO-3 gathers "
      "weights "
      "and reduces gradients in each of them, so it does not save that traffic."},
+    {"gradients_across_nodes", "",
+     "qgZ's second hop: an all-to-all of the requantised sums between the GPUs of equal local "
+     "rank."},
+    {"gradients_in_node", "",
+     "qgZ's first hop: an all-to-all of quantised gradients among the GPUs of a node. Each "
+     "then sums its part."},
     {"hardware FLOP/s", "TFLOP/s",
      "Floating-point operations that a GPU really executes a second, recomputation counted. Higher "
      "than "
      "model FLOP/s with activation checkpointing."},
+    {"host", "s",
+     "Part of the critical path in which GPUs waited for the host thread: module hooks and "
+     "kernel launches."},
     {"hpZ", "",
      "Hierarchical partitioning of ZeRO++: each node (or group of secondary_partition_size ranks) "
      "keeps "
@@ -99,6 +121,20 @@ constexpr auto kFieldTerms = std::to_array<Term>({
      "Time of one step of a collective beside its bytes. A ring of n ranks has n-1 steps, so at "
      "scale "
      "latency, not bandwidth, limits small collectives."},
+    {"latency between nodes", "s",
+     "Part of the critical path in which collectives that leave the node waited for their "
+     "steps: rounds times the time of a step, beside the bytes. It grows with the number of "
+     "ranks and does not shrink with the links' rate."},
+    {"latency in the node", "s",
+     "Part of the critical path in which collectives inside of a node waited for their steps, "
+     "beside the bytes."},
+    {"launch of collectives", "s",
+     "Part of the critical path that the fixed cost of collective calls takes: the "
+     "calibration's collective_launch for each call, two calls for quantised values and their "
+     "scales."},
+    {"limited by", "",
+     "What takes most of a collective's time: the link that its bytes load longest, or "
+     "latency, which counts launches and steps."},
     {"link class", "",
      "Links that have the same capacity and carry the same bytes in every collective of the step. "
      "One "
@@ -136,6 +172,9 @@ constexpr auto kFieldTerms = std::to_array<Term>({
      "GPU and second of the step. Recomputation does not count."},
     {"NIC", "",
      "Network adapter of a node, also called HCA. Its bandwidth is that of one direction."},
+    {"nic", "",
+     "A node's network adapter, a direction. cluster.fabric.nics_per_node of them share the "
+     "traffic between nodes."},
     {"node egress", "bytes",
      "Bytes that one node sends to others in one optimizer step, over all its NICs. In units of M "
      "it "
@@ -146,11 +185,18 @@ constexpr auto kFieldTerms = std::to_array<Term>({
      "variance. ZeRO of any stage shards them over all ranks."},
     {"oversubscription", "",
      "How many times more bandwidth the nodes have than the fabric above them. 1 is non-blocking."},
+    {"parameters_refresh", "",
+     "Stages 1 and 2: the all-gather of updated weights after the optimizer, whose states are "
+     "sharded."},
     {"payload", "bytes",
      "Full vectors of the collectives at the precision of the model, as if nothing was quantized. "
      "Compare with wire."},
     {"peak", "bytes",
      "The most memory that a GPU needs at any instant of the step; the report names the instant."},
+    {"persistent_refresh", "",
+     "After the optimizer, one small all-gather for each weight below "
+     "param_persistence_threshold, which every rank keeps whole. They are short of bytes and "
+     "pay latency."},
     {"prefetch", "",
      "Gathering the weights of later modules while the current one computes. DeepSpeed follows the "
      "order recorded in the first step, up to stage3_prefetch_bucket_size elements ahead."},
@@ -167,6 +213,9 @@ constexpr auto kFieldTerms = std::to_array<Term>({
      "inside "
      "the node, a sum, and one between nodes. Two quantization events a value; 0.25 M instead of M "
      "leaves the node."},
+    {"quantization and copies", "s",
+     "Part of the critical path that kernels take which quantise, dequantise, sum quantised "
+     "gradients, or copy gathered buffers into place."},
     {"quantization event", "",
      "One rounding to fewer bits on the way of a value. Error grows with their number, not only "
      "with "
@@ -215,8 +264,23 @@ constexpr auto kFieldTerms = std::to_array<Term>({
      "thread "
      "that launches), compute, gather (weights) and reduce (gradients)."},
     {"throughput", "", "What a step processes over its time: tokens, samples, model FLOP."},
+    {"tokens/s", "1/s",
+     "Tokens that the whole job trains on in a second: micro-batch times accumulation steps "
+     "times ranks times sequence length, over the step time."},
+    {"transfer on gpu link", "s",
+     "Part of the critical path in which the bytes of collectives moved and a GPU's link "
+     "inside of the node was what limited them."},
+    {"transfer on nic", "s",
+     "Part of the critical path in which the bytes of collectives moved and a NIC was what "
+     "limited them."},
     {"utilization", "",
      "Of a link class: the part of its capacity that is in use, as mean over the step."},
+    {"weights_backward", "",
+     "All-gathers of weights for the backward pass and its recomputation, by the group that "
+     "they gather over."},
+    {"weights_forward", "",
+     "All-gathers of weights for the forward pass, by the group that they gather over: the "
+     "world, or hpZ's secondary group."},
     {"wire", "bytes",
      "Full vectors of the collectives as they travel: quantized values and their scales."},
     {"world size", "", "Number of ranks of the job, one a GPU."},
