@@ -13,7 +13,7 @@ StepReport MakeReport(const Scenario& scenario, const PreparedStep& step, const 
 // Bounds of the step time from the uncertainty of the calibration's parameters: to first order
 // along the critical path, each parameter by itself, added in squares. A link rate that was
 // measured with fewer NICs a node than the scenario has may not scale: down to the rate of those it
-// was measured with.
+// was measured with, for all transfers between nodes.
 struct StepInterval {
   Seconds low;
   Seconds high;
