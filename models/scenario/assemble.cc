@@ -192,7 +192,8 @@ class Assembler {
     const std::string path =
         (std::filesystem::path(file).parent_path() / named.text).lexically_normal().string();
     std::optional<Node> included = LoadFile(path, "include", named, chain);
-    if (!included) return node;
+    // Every key that the included file would give would be reported as missing too.
+    if (!included) return std::nullopt;
     Merge(&*included, std::move(*node), "");
     return included;
   }

@@ -240,10 +240,10 @@ TEST(ScenarioErrors, HoldAParameterWithinItsRange) {
 }
 
 TEST(IncludeErrors, NameAMissingFileAndACircle) {
-  EXPECT_THAT(ErrorOf("include: gone.yaml\n"),
-              HasSubstr("s.yaml:1:10: error: include: gone.yaml: no such file\n"
-                        "  include: gone.yaml\n"
-                        "           ^\n"));
+  EXPECT_EQ(ErrorOf("include: gone.yaml\n"),
+            "s.yaml:1:10: error: include: gone.yaml: no such file\n"
+            "  include: gone.yaml\n"
+            "           ^\n");
   EXPECT_THAT(ErrorOf("include: b.yaml\n", {}, {{"b.yaml", "include: s.yaml\n"}}),
               HasSubstr("b.yaml:1:10: error: include: s.yaml includes itself by way of b.yaml\n"
                         "  include: s.yaml\n"
