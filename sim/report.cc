@@ -258,6 +258,13 @@ void AddWarnings(const Scenario& scenario, StepReport* report) {
     }
     report->warnings.push_back(std::move(warning));
   }
+  const double peak = scenario.cluster.node.gpu.peak.teraflops_per_second();
+  if (report->hardware_tflops_per_gpu > peak) {
+    report->warnings.push_back(fmt::format(
+        "beyond the hardware: {:.0f} TFLOP/s a GPU with recomputation, of a peak of {:.0f}; "
+        "compute.mfu counts model FLOP only",
+        report->hardware_tflops_per_gpu, peak));
+  }
   const Calibration& calibration = scenario.cluster.calibration;
   const int nics = scenario.cluster.fabric.nics_per_node;
   if (calibration.measured_nics_per_node > 0 && nics > calibration.measured_nics_per_node) {

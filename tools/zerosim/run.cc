@@ -1,4 +1,5 @@
 // zerosim run: simulates one step of a scenario and reports what it costs.
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -78,7 +79,25 @@ void RequireFit(const std::string& path, const StepReport& report) {
                                memory.peak_at));
 }
 
+// Two results in one file, or a result in place of the scenario, would lose one of them.
+void CheckOutputs(const RunOptions& options) {
+  const auto same = [](const std::string& a, const std::string& b) {
+    std::error_code error;
+    return !a.empty() && !b.empty() && (a == b || std::filesystem::equivalent(a, b, error));
+  };
+  // Devices take more than one output.
+  if (same(options.json, options.trace) && !options.json.starts_with("/dev/")) {
+    throw UsageError(fmt::format("--json and --trace both name {}", options.json));
+  }
+  for (const std::string& output : {options.json, options.trace}) {
+    if (same(output, options.scenario)) {
+      throw UsageError(fmt::format("{}: the scenario would be overwritten", output));
+    }
+  }
+}
+
 void Run(const RunOptions& options) {
+  CheckOutputs(options);
   std::vector<Override> set;
   for (const std::string& text : options.set) set.push_back(ParseOverride(text));
   const ReadResult read = ReadScenario(options.scenario, set, DefaultCatalog());
