@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""Fails if the report in README.md is not what zerosim prints.
+
+  readme_test.py ZEROSIM SOURCE_DIR
+"""
+
+import difflib
+import pathlib
+import re
+import subprocess
+import sys
+
+
+def shown(readme):
+  """The lines of the README's sample, without its indentation."""
+  lines = readme.split("    $ tools/run scenarios/zeropp_dgx2_384.yaml\n", 1)[1].splitlines()
+  end = next(i for i, line in enumerate(lines) if line.startswith("## "))
+  return "\n".join(line.removeprefix("    ") for line in lines[:end]).strip().splitlines()
+
+
+def printed(zerosim, source):
+  out = subprocess.run([zerosim, "run", "scenarios/zeropp_dgx2_384.yaml"], cwd=source,
+                       capture_output=True, text=True, check=True).stdout
+  # The README names no commit.
+  return re.sub(r"(zerosim [\d.]+) \([^)]*\)", r"\1", out).strip().splitlines()
+
+
+def main(zerosim, source):
+  want = printed(zerosim, source)
+  have = shown((pathlib.Path(source) / "README.md").read_text(encoding="utf-8"))
+  diff = list(difflib.unified_diff(have, want, "README.md", "zerosim run", lineterm=""))
+  print("\n".join(diff))
+  return 1 if diff else 0
+
+
+if __name__ == "__main__":
+  sys.exit(main(*sys.argv[1:]))
