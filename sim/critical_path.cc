@@ -32,7 +32,7 @@ void AddCollective(const Op& op, const StepProgram& program, const LoweredCall& 
 bool IsQuantization(Action action) {
   return action == Action::kQuantize || action == Action::kDequantize ||
          action == Action::kRequantize || action == Action::kAccumulate ||
-         action == Action::kReduce || action == Action::kWriteSecondary;
+         action == Action::kReduce;
 }
 
 }  // namespace

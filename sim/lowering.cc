@@ -13,7 +13,6 @@ struct RoundCount {
   std::int64_t blocks_out = 0;  // blocks that leave the node, all groups together
   double nic_blocks = 0;        // blocks on the busiest NIC
   double gpu_blocks = 0;        // blocks that the busiest GPU sends inside
-  int nic_flows = 1;
 };
 
 RoundCount CountRound(const PlanStage& stage, const Placement& p, const NetworkModel& network) {
@@ -25,8 +24,7 @@ RoundCount CountRound(const PlanStage& stage, const Placement& p, const NetworkM
       // Each channel leaves the node once, through a NIC of its own; groups of one GPU a node share
       // the NICs as their GPUs do.
       count.blocks_out = p.groups_per_node;
-      count.nic_flows = static_cast<int>(CeilDiv(p.groups_per_node, nics));
-      count.nic_blocks = static_cast<double>(count.nic_flows) / stage.channels;
+      count.nic_blocks = static_cast<double>(CeilDiv(p.groups_per_node, nics)) / stage.channels;
       // Channels leave from the GPUs in turn. One that a channel leaves from sends that part
       // through its NIC instead.
       count.gpu_blocks =
@@ -40,8 +38,7 @@ RoundCount CountRound(const PlanStage& stage, const Placement& p, const NetworkM
     case Pattern::kExchangeAcross: {
       const int senders = p.local * p.groups_per_node;
       count.blocks_out = senders;
-      count.nic_flows = static_cast<int>(CeilDiv(senders, nics));
-      count.nic_blocks = count.nic_flows;
+      count.nic_blocks = static_cast<double>(CeilDiv(senders, nics));
       break;
     }
   }
@@ -68,15 +65,15 @@ LoweredStage LowerStage(const PlanStage& stage, const Placement& placement,
   LoweredStage lowered;
   lowered.latency = stage.rounds * RoundLatency(stage, network);
   const Bytes sent = stage.rounds * stage.block;
-  const auto add = [&](LinkId link, Bytes bytes, double fraction, int flows) {
+  const auto add = [&](LinkId link, Bytes bytes, double fraction) {
     if (bytes == Bytes()) return;
-    lowered.loads.push_back({link, bytes, static_cast<double>(bytes.count()) / fraction, flows});
+    lowered.loads.push_back({link, bytes, static_cast<double>(bytes.count()) / fraction});
   };
   const double fraction = IsExchange(stage) ? network.all_to_all_fraction : 1.0;
-  add(NetworkModel::kGpuLink, Scaled(sent, count.gpu_blocks), 1.0, 1);
-  add(NetworkModel::kNic, Scaled(sent, count.nic_blocks), fraction, count.nic_flows);
+  add(NetworkModel::kGpuLink, Scaled(sent, count.gpu_blocks), 1.0);
+  add(NetworkModel::kNic, Scaled(sent, count.nic_blocks), fraction);
   const Bytes out = count.blocks_out * sent;
-  add(NetworkModel::kFabric, out, fraction, static_cast<int>(count.blocks_out));
+  add(NetworkModel::kFabric, out, fraction);
   call->node_egress += out;
   call->in_node_per_gpu += Scaled(sent, count.gpu_blocks);
   return lowered;

@@ -23,7 +23,6 @@ struct LinkLoad {
   LinkId link;
   Bytes bytes;
   double occupied = 0;  // bytes
-  int flows = 1;        // messages that share the link at a time
 };
 
 struct LoweredStage {

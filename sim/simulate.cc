@@ -31,10 +31,6 @@ SimulationResult Simulate(const Scenario& scenario, Engine engine) {
   CheckBounds(step.program, step.calls, step.network, result.timeline);
   result.report = MakeReport(scenario, step, result.timeline);
   result.utilization = UtilizationOf(step, result.timeline);
-  for (std::size_t i = 0; i < step.program.memory.size(); ++i) {
-    result.memory.emplace_back(result.timeline.ops[step.program.memory[i].op.value].end,
-                               step.memory.totals[i]);
-  }
   return result;
 }
 

@@ -41,7 +41,6 @@ struct SimulationResult {
   Timeline timeline;
   StepReport report;                           // version and hash are the caller's to fill in
   std::vector<UtilizationSeries> utilization;  // fluid engine only
-  std::vector<std::pair<Seconds, Bytes>> memory;
 };
 
 // Once a process (simgrid_session.h). Throws std::invalid_argument if the engine can't take the

@@ -24,8 +24,6 @@ const char* NameOf(Action action) {
       return "gather";
     case Action::kDequantize:
       return "dequantize";
-    case Action::kWriteSecondary:
-      return "write secondary";
     case Action::kQuantize:
       return "quantize";
     case Action::kReduce:

@@ -33,7 +33,6 @@ enum class Action : std::uint8_t {
   kBackward,
   kGather,          // collective of weights
   kDequantize,      // and, of a coalesced gather, the copy into place
-  kWriteSecondary,  // hpZ's shard
   kQuantize,
   kReduce,        // collective of gradients
   kReduceInNode,  // qgZ, first hop
