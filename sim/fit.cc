@@ -12,10 +12,35 @@
 namespace zerosim {
 namespace {
 
+constexpr std::int64_t kMostRanks = 16'777'216;  // that the reader accepts
+
 struct Candidate {
   std::string setting;
   Scenario scenario;
 };
+
+// A change of the micro-batch or of the number of ranks. A global batch that the scenario fixes is
+// kept by more or fewer micro-steps; where it can't be, there is no candidate.
+void AddBatchChange(std::string setting, Scenario changed, std::vector<Candidate>* out) {
+  if (const auto global = changed.training.global_batch_size) {
+    const std::int64_t one_step = changed.training.micro_batch_size * changed.world_size();
+    if (*global % one_step != 0) return;
+    changed.training.gradient_accumulation_steps = static_cast<int>(*global / one_step);
+    setting += fmt::format(" --set training.gradient_accumulation_steps={}", *global / one_step);
+  }
+  out->push_back({std::move(setting), std::move(changed)});
+}
+
+// Flat gradient buckets are always there: half of them at a time, down to what holds a large
+// matrix.
+void AddBuckets(const Scenario& s, std::vector<Candidate>* out) {
+  if (s.zero.stage == 0 || !s.zero.contiguous_gradients) return;
+  for (std::int64_t size = s.zero.reduce_bucket_size / 2; size >= 10'000'000; size /= 2) {
+    Scenario changed = s;
+    changed.zero.reduce_bucket_size = size;
+    out->push_back({fmt::format("zero.reduce_bucket_size={}", size), std::move(changed)});
+  }
+}
 
 void AddParameterLimits(const Scenario& s, std::vector<Candidate>* out) {
   if (s.zero.stage != 3) return;
@@ -37,7 +62,7 @@ void AddMicroBatches(const Scenario& s, std::vector<Candidate>* out) {
   for (std::int64_t size = s.training.micro_batch_size / 2; size >= 1; size /= 2) {
     Scenario changed = s;
     changed.training.micro_batch_size = size;
-    out->push_back({fmt::format("training.micro_batch_size={}", size), std::move(changed)});
+    AddBatchChange(fmt::format("training.micro_batch_size={}", size), std::move(changed), out);
   }
 }
 
@@ -62,9 +87,11 @@ void AddStages(const Scenario& s, std::vector<Candidate>* out) {
 
 void AddNodes(const Scenario& s, std::vector<Candidate>* out) {
   for (int times = 2; times <= 64; times *= 2) {
+    if (std::int64_t{s.world_size()} * times > kMostRanks) return;
     Scenario changed = s;
     changed.cluster.nodes = s.cluster.nodes * times;
-    out->push_back({fmt::format("cluster.nodes={}", changed.cluster.nodes), std::move(changed)});
+    std::string setting = fmt::format("cluster.nodes={}", changed.cluster.nodes);
+    AddBatchChange(std::move(setting), std::move(changed), out);
   }
 }
 
@@ -85,8 +112,8 @@ Bytes PeakMemory(const Scenario& scenario) {
 }
 
 std::optional<FittingChange> SmallestFittingChange(const Scenario& scenario) {
-  for (const auto add :
-       {AddParameterLimits, AddSecondary, AddMicroBatches, AddCheckpointing, AddStages, AddNodes}) {
+  for (const auto add : {AddParameterLimits, AddBuckets, AddSecondary, AddMicroBatches,
+                         AddCheckpointing, AddStages, AddNodes}) {
     // Candidates of one key become ever stronger: if the last is not enough, none is.
     std::vector<Candidate> candidates;
     add(scenario, &candidates);

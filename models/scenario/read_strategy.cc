@@ -64,11 +64,10 @@ TransformerSpec ReadModel(SectionReader section) {
 
 TrainingSpec ReadTraining(SectionReader section) {
   TrainingSpec training;
-  std::optional<std::int64_t> checked_elsewhere;
   section.Read("sequence_length", &training.sequence_length);
   section.Read("micro_batch_size", &training.micro_batch_size);
   section.Read("gradient_accumulation_steps", &training.gradient_accumulation_steps);
-  section.Read("global_batch_size", &checked_elsewhere);
+  section.Read("global_batch_size", &training.global_batch_size);
   section.ReadChoice("precision", &training.precision);
   section.ReadChoice("activation_checkpointing", &training.checkpointing);
   section.Read("first_step", &training.first_step);

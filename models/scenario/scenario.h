@@ -20,6 +20,9 @@ struct TrainingSpec {
   std::int64_t sequence_length = 0;
   std::int64_t micro_batch_size = 1;  // samples of one forward and backward on one rank
   int gradient_accumulation_steps = 1;
+  // Samples of all ranks in one optimizer step, if the scenario fixes them; the reader holds the
+  // three sizes to it.
+  std::optional<std::int64_t> global_batch_size;
   Precision precision = Precision::kFp16;
   Checkpointing checkpointing = Checkpointing::kNone;
   bool first_step = false;  // without the prefetch trace, as the first iteration
