@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -59,17 +60,23 @@ struct Watched {
 
 class MessageRun {
  public:
-  MessageRun(const StepProgram& program, const NetworkModel& network, CollectiveAlgorithm algorithm)
+  MessageRun(const StepProgram& program, const NetworkModel& network, CollectiveAlgorithm algorithm,
+             const std::vector<int>& gpu_of_rank)
       : program_(program),
         network_(network),
         algorithm_(algorithm),
         world_(network.nodes * network.gpus_per_node),
+        gpu_of_rank_(gpu_of_rank),
         successors_(program),
         dependencies_(static_cast<std::size_t>(world_), Dependencies(successors_)),
         session_(SharingModel::kMessages) {
     timeline_.ops.resize(program.ops.size());
     timeline_.engine = "message";
     started_.resize(program.ops.size(), false);
+    if (gpu_of_rank_.empty()) {
+      gpu_of_rank_.resize(static_cast<std::size_t>(world_));
+      std::iota(gpu_of_rank_.begin(), gpu_of_rank_.end(), 0);
+    }
     BuildPlatform();
   }
 
@@ -90,10 +97,11 @@ class MessageRun {
   const NetworkModel& network_;
   CollectiveAlgorithm algorithm_;
   int world_;
+  std::vector<int> gpu_of_rank_;
   Successors successors_;
   std::vector<Dependencies> dependencies_;
   SimGridSession session_;
-  std::vector<s4u::Host*> gpus_;  // by rank
+  std::vector<s4u::Host*> gpus_;  // by node * gpus_per_node + local place
   std::vector<s4u::Host*> nics_;  // by node * nics_per_node + nic
   std::vector<std::unique_ptr<Collective>> collectives_ =
       std::vector<std::unique_ptr<Collective>>(program_.ops.size());
@@ -193,7 +201,7 @@ void MessageRun::Start(int id, int rank) {
       }
       s4u::ExecPtr exec = s4u::Exec::init();
       exec->set_flops_amount(op.time.seconds());
-      exec->set_host(gpus_[rank]);
+      exec->set_host(gpus_[gpu_of_rank_[rank]]);
       Watch(exec.get(), [=, this] { Finish(id, rank); });
       return;
     }
@@ -272,17 +280,17 @@ void MessageRun::Send(int op, int rank, int channel, int round) {
   const int peer = first + peer_member * group.stride;
 
   double bytes = static_cast<double>(stage.block.count()) / stage.channels;
-  s4u::Host* from = gpus_[rank];
-  s4u::Host* to = gpus_[peer];
+  s4u::Host* from = gpus_[gpu_of_rank_[rank]];
+  s4u::Host* to = gpus_[gpu_of_rank_[peer]];
   if (Crosses(placement, member, peer_member)) {
     const int gpus = network_.gpus_per_node;
     const int nics = network_.nics_per_node;
     // A ring's channels have NICs of their own; other messages take that of their GPU.
     const bool by_channel = stage.pattern == Pattern::kRing && placement.local > 1;
     const auto nic_of = [&](int r) {
-      const int local = r % gpus;
-      const int nic = by_channel ? channel * nics / stage.channels : local * nics / gpus;
-      return nics_[r / gpus * nics + nic];
+      const int gpu = gpu_of_rank_[r];
+      const int nic = by_channel ? channel * nics / stage.channels : gpu % gpus * nics / gpus;
+      return nics_[gpu / gpus * nics + nic];
     };
     from = nic_of(rank);
     to = nic_of(peer);
@@ -331,7 +339,7 @@ double CountMessages(const StepProgram& program, const NetworkModel& network,
 }  // namespace
 
 Timeline RunMessages(const StepProgram& program, const NetworkModel& network,
-                     CollectiveAlgorithm algorithm) {
+                     CollectiveAlgorithm algorithm, const std::vector<int>& gpu_of_rank) {
   const std::int64_t world = std::int64_t{network.nodes} * network.gpus_per_node;
   if (world > kMaxMessageRanks) {
     throw std::invalid_argument(
@@ -345,7 +353,11 @@ Timeline RunMessages(const StepProgram& program, const NetworkModel& network,
                     "use the fluid engine, or a smaller cluster or model",
                     messages, kMaxMessages));
   }
-  MessageRun run(program, network, algorithm);
+  if (!gpu_of_rank.empty() && std::cmp_not_equal(gpu_of_rank.size(), world)) {
+    throw std::invalid_argument(
+        fmt::format("places of {} ranks in a world of {}", gpu_of_rank.size(), world));
+  }
+  MessageRun run(program, network, algorithm, gpu_of_rank);
   return run.Run();
 }
 

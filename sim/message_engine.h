@@ -6,6 +6,8 @@
 // one has left and the one that it forwards has arrived.
 #pragma once
 
+#include <vector>
+
 #include "models/program/step_program.h"
 #include "models/scenario/scenario.h"
 #include "sim/network.h"
@@ -17,8 +19,12 @@ namespace zerosim {
 // from its first start to its last end over the ranks. Once a process (simgrid_session.h). Throws
 // std::invalid_argument for more than kMaxMessageRanks ranks or kMaxMessages messages, which take
 // about a minute.
+//
+// `gpu_of_rank[r]` is the GPU (node * gpus_per_node + local place) that rank r drives; empty: r
+// itself. It must be a permutation that keeps the ranks of a node together; on a symmetric cluster
+// any such gives the same times.
 Timeline RunMessages(const StepProgram& program, const NetworkModel& network,
-                     CollectiveAlgorithm algorithm);
+                     CollectiveAlgorithm algorithm, const std::vector<int>& gpu_of_rank = {});
 
 inline constexpr int kMaxMessageRanks = 512;
 inline constexpr double kMaxMessages = 1e7;

@@ -1,7 +1,10 @@
 // What holds of every prediction, on random small scenarios. A failure names its seed.
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -198,6 +201,63 @@ TEST(Properties, TheSameScenarioGivesTheSameReport) {
   const auto first = Numbers(RandomScenario(3), Engine::kMessage);
   EXPECT_FALSE(first.empty());
   EXPECT_EQ(first, Numbers(RandomScenario(3), Engine::kMessage));
+}
+
+// A permutation of the GPUs that keeps the ranks of a node together: of the nodes, and within each.
+std::vector<int> ShuffledGpus(const ClusterSpec& cluster, unsigned seed) {
+  std::mt19937 next(seed);
+  const auto shuffle = [&](std::vector<int>* values) {
+    for (std::size_t i = values->size(); i > 1; --i) {
+      std::swap((*values)[i - 1], (*values)[next() % i]);
+    }
+  };
+  const int gpus = cluster.node.gpus;
+  std::vector<int> nodes(static_cast<std::size_t>(cluster.nodes));
+  std::iota(nodes.begin(), nodes.end(), 0);
+  shuffle(&nodes);
+  std::vector<int> gpu_of_rank;
+  for (const int node : nodes) {
+    std::vector<int> places(static_cast<std::size_t>(gpus));
+    std::iota(places.begin(), places.end(), node * gpus);
+    shuffle(&places);
+    gpu_of_rank.insert(gpu_of_rank.end(), places.begin(), places.end());
+  }
+  return gpu_of_rank;
+}
+
+TEST(Properties, RenumberedRanksOfASymmetricClusterTakeTheSameTime) {
+  int renumbered = 0;
+  for (unsigned seed = 1; seed <= kSeeds / 2; ++seed) {
+    SCOPED_TRACE(TraceOf(seed));
+    Scenario s = RandomScenario(seed);
+    // NICs that serve equal numbers of GPUs: all places of a node are then alike.
+    s.cluster.fabric.nics_per_node = 1;
+    const PreparedStep prepared = Prepare(s);
+    const std::vector<int> shuffled = ShuffledGpus(s.cluster, seed);
+    renumbered += std::is_sorted(shuffled.begin(), shuffled.end()) ? 0 : 1;
+    const auto end = [&](const std::vector<int>& gpu_of_rank) {
+      const auto seconds = InChild([&] {
+        return std::vector{RunMessages(prepared.program, prepared.network, s.algorithm, gpu_of_rank)
+                               .end.seconds()};
+      });
+      return seconds.empty() ? 0 : seconds[0];
+    };
+    EXPECT_NEAR(end(shuffled) / end({}), 1.0, kRounding);
+  }
+  EXPECT_GT(renumbered, 0);
+}
+
+// The counterpart: ranks that are spread over the nodes make a ring leave its node at every hop.
+TEST(Properties, RanksThatAreNotKeptTogetherTakeLonger) {
+  const Scenario s = SmallScenario(2, 4);
+  const PreparedStep prepared = Prepare(s);
+  const auto seconds = InChild([&] {
+    return std::vector{
+        RunMessages(prepared.program, prepared.network, s.algorithm, {0, 4, 1, 5, 2, 6, 3, 7})
+            .end.seconds()};
+  });
+  ASSERT_EQ(seconds.size(), 1u);
+  EXPECT_GT(seconds[0], 1.01 * StepOf(s, Engine::kMessage));
 }
 
 TEST(Properties, ALargerMicroBatchIsNoFaster) {
