@@ -1,36 +1,94 @@
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 
+#include <fmt/format.h>
+
+#include "models/core/units_text.h"
 #include "sim/critical_path.h"
 #include "sim/report.h"
 
 namespace zerosim {
 namespace {
 
-// How far a part of the step may be off, to either side.
+std::string FractionText(double value) {
+  return FormatNumber(value);
+}
+
+std::string TimeText(double value) {
+  return FormatSeconds(Seconds::Count(value));
+}
+
+template <typename Format>
+std::string ValueText(const Parameter& p, Format format) {
+  if (p.low == p.high) return format(p.value);
+  return fmt::format("{} ({} to {})", format(p.value), format(p.low), format(p.high));
+}
+
+// Parts of the step, each of which may be off to either side. Parts are independent: their squares
+// add up.
 class Spread {
  public:
   // A part that takes `time` when a rate has its value; the rate may lie from low to high.
-  void AddRate(Seconds time, const Parameter& rate) {
+  void AddRate(const char* name, Seconds time, const Parameter& rate) {
     if (rate.value <= 0) return;
-    if (rate.low > 0) AddHigh((rate.value / rate.low - 1) * time);
-    if (rate.high > 0) AddLow((1 - rate.value / rate.high) * time);
+    const double least = rate.low > 0 ? rate.low : rate.value;
+    const double most = rate.high > 0 ? rate.high : rate.value;
+    Add({name, ValueText(rate, FractionText), rate.source, (1 - rate.value / most) * time,
+         (rate.value / least - 1) * time},
+        time);
   }
+
   // A part that grows with the parameter.
-  void AddCost(Seconds time, const Parameter& cost) {
+  void AddCost(const char* name, Seconds time, const Parameter& cost) {
     if (cost.value <= 0) return;
-    AddHigh((cost.high / cost.value - 1) * time);
-    AddLow((1 - cost.low / cost.value) * time);
+    Add({name, ValueText(cost, TimeText), cost.source, (1 - cost.low / cost.value) * time,
+         (cost.high / cost.value - 1) * time},
+        time);
   }
-  void AddHigh(Seconds s) { high_ += std::max(0.0, s.seconds()) * std::max(0.0, s.seconds()); }
-  void AddLow(Seconds s) { low_ += std::max(0.0, s.seconds()) * std::max(0.0, s.seconds()); }
-  Seconds low() const { return Seconds::Count(std::sqrt(low_)); }
-  Seconds high() const { return Seconds::Count(std::sqrt(high_)); }
+
+  // `time` is what the part takes of the step; a part that takes nothing rests on no parameter.
+  void Add(ParameterUsed part, Seconds time) {
+    if (time <= Seconds()) return;
+    part.faster = std::max(part.faster, Seconds());
+    part.slower = std::max(part.slower, Seconds());
+    parts_.push_back(std::move(part));
+  }
+
+  StepInterval Around(Seconds step) && {
+    double low = 0;
+    double high = 0;
+    for (const ParameterUsed& part : parts_) {
+      low += part.faster.seconds() * part.faster.seconds();
+      high += part.slower.seconds() * part.slower.seconds();
+    }
+    std::stable_sort(parts_.begin(), parts_.end(), [](const auto& a, const auto& b) {
+      return a.faster + a.slower > b.faster + b.slower;
+    });
+    return {step - Seconds::Count(std::sqrt(low)), step + Seconds::Count(std::sqrt(high)),
+            std::move(parts_)};
+  }
 
  private:
-  double low_ = 0;
-  double high_ = 0;
+  std::vector<ParameterUsed> parts_;
 };
+
+// Time of all transfers between nodes if none overlapped, since slower ones may move onto the
+// critical path.
+Seconds TransfersBetweenNodes(const PreparedStep& step) {
+  Seconds transfers;
+  for (const LoweredCall& call : step.calls) {
+    for (const LoweredStage& stage : call.stages) {
+      for (const LinkLoad& load : stage.loads) {
+        if (load.link != NetworkModel::kNic) continue;
+        const double rate = step.network.links[load.link.value].capacity.bytes_per_second();
+        transfers += Seconds::Count(load.occupied / rate);
+      }
+    }
+  }
+  return transfers;
+}
 
 }  // namespace
 
@@ -42,32 +100,27 @@ StepInterval IntervalOf(const Scenario& scenario, const PreparedStep& step,
       path.links[NetworkModel::kNic.value] + path.links[NetworkModel::kFabric.value];
 
   Spread spread;
-  spread.AddRate(between_nodes, c.nic_fraction);
-  spread.AddRate(path.all_to_all, c.all_to_all_fraction);
-  spread.AddRate(path.links[NetworkModel::kGpuLink.value], c.gpu_link_fraction);
-  spread.AddRate(path.compute, c.gemm_fraction);
-  spread.AddRate(path.quantization, c.memory_fraction);
-  spread.AddCost(path.nic_latency, c.nic_step_latency);
-  spread.AddCost(path.gpu_latency, c.gpu_step_latency);
-  spread.AddCost(path.launch, c.collective_launch);
-  spread.AddCost(path.host, c.host_hook);
+  spread.AddRate("nic_fraction", between_nodes, c.nic_fraction);
+  spread.AddRate("all_to_all_fraction", path.all_to_all, c.all_to_all_fraction);
+  spread.AddRate("gpu_link_fraction", path.links[NetworkModel::kGpuLink.value],
+                 c.gpu_link_fraction);
+  spread.AddRate("gemm_fraction", path.compute, c.gemm_fraction);
+  spread.AddRate("memory_fraction", path.quantization, c.memory_fraction);
+  spread.AddCost("nic_step_latency", path.nic_latency, c.nic_step_latency);
+  spread.AddCost("gpu_step_latency", path.gpu_latency, c.gpu_step_latency);
+  spread.AddCost("collective_launch", path.launch, c.collective_launch);
+  spread.AddCost("host_hook", path.host, c.host_hook);
   const int nics = scenario.cluster.fabric.nics_per_node;
   if (c.measured_nics_per_node > 0 && nics > c.measured_nics_per_node) {
-    // All transfers between nodes, since slower ones may move onto the critical path.
-    Seconds transfers;
-    for (const LoweredCall& call : step.calls) {
-      for (const LoweredStage& stage : call.stages) {
-        for (const LinkLoad& load : stage.loads) {
-          if (load.link != NetworkModel::kNic) continue;
-          const double rate = step.network.links[load.link.value].capacity.bytes_per_second();
-          transfers += Seconds::Count(load.occupied / rate);
-        }
-      }
-    }
     const double ratio = static_cast<double>(nics) / c.measured_nics_per_node;
-    spread.AddHigh((ratio - 1) * transfers);
+    const Seconds transfers = TransfersBetweenNodes(step);
+    spread.Add(
+        {"nics_per_node", fmt::format("{} (measured with {})", nics, c.measured_nics_per_node),
+         "the calibration does not say how rates grow with NICs", Seconds(),
+         (ratio - 1) * transfers},
+        transfers);
   }
-  return {timeline.end - spread.low(), timeline.end + spread.high()};
+  return std::move(spread).Around(timeline.end);
 }
 
 }  // namespace zerosim

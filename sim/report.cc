@@ -289,9 +289,10 @@ StepReport MakeReport(const Scenario& scenario, const PreparedStep& step,
   report.parameters = step.layout.parameters();
   report.model = Bytes::Count(2 * report.parameters);
   report.step = timeline.end;
-  const StepInterval interval = IntervalOf(scenario, step, timeline);
+  StepInterval interval = IntervalOf(scenario, step, timeline);
   report.step_low = interval.low;
   report.step_high = interval.high;
+  report.parameters_used = std::move(interval.parameters);
   AddPhases(step.program, timeline, &report);
   AddCollectives(step, timeline, &report);
   report.node_egress_over_model = Ratio(report.node_egress, report.model);

@@ -17,6 +17,7 @@ StepReport MakeReport(const Scenario& scenario, const PreparedStep& step, const 
 struct StepInterval {
   Seconds low;
   Seconds high;
+  std::vector<ParameterUsed> parameters;  // that it comes from, the strongest first
 };
 StepInterval IntervalOf(const Scenario& scenario, const PreparedStep& step,
                         const Timeline& timeline);

@@ -63,6 +63,16 @@ struct CriticalShare {
   Seconds time;
 };
 
+// A parameter of the calibration that the step time rests on, and how far the step would move if it
+// lay at the ends of its range.
+struct ParameterUsed {
+  std::string name;   // "nic_fraction"
+  std::string value;  // with unit and range: "0.886 (0.85 to 0.92)"
+  std::string source;
+  Seconds faster;  // the step may be shorter by it
+  Seconds slower;  // or longer
+};
+
 struct StepReport {
   std::string scenario;
   std::string version;
@@ -88,8 +98,7 @@ struct StepReport {
   std::vector<Bottleneck> bottlenecks;
   std::vector<CriticalShare> critical_path;
   std::vector<std::string> warnings;
-  // Parameters of the calibration that the interval comes from: name, value, source.
-  std::vector<std::string> parameters_used;
+  std::vector<ParameterUsed> parameters_used;  // those that move the step, the strongest first
 };
 
 }  // namespace zerosim

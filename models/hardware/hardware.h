@@ -86,14 +86,14 @@ struct Calibration {
   Parameter gpu_link_fraction{1, 0.9, 1, "assumed"};  // the same in the node
   Parameter nic_step_latency{0, 0, 0, ""};            // s a step between nodes; 0: fabric's
   Parameter gpu_step_latency{0, 0, 0, ""};            // s a step in the node; 0: node's
-  Parameter collective_launch{20e-6, 10e-6, 50e-6, ""};   // s a collective call
-  Parameter all_to_all_fraction{1, 0.7, 1, "assumed"};    // of the rate of a ring, between nodes
-  Parameter gemm_fraction{1, 0.9, 1.05, "assumed"};       // achieved over the GEMM table
-  Parameter memory_fraction{1, 0.9, 1.05, "assumed"};     // achieved over memory_bandwidth
-  Parameter kernel_launch{3e-6, 1e-6, 10e-6, "assumed"};  // s of GPU time a kernel at least
-  Parameter host_hook{0.1e-3, 0.02e-3, 0.3e-3, ""};       // s of host time a module hook
-  Parameter host_launch{0.03e-3, 0.005e-3, 0.05e-3, ""};  // s of host time a kernel launch
-  Parameter optimizer_fixed{5e-3, 0, 20e-3, "assumed"};   // s an optimizer step beside its bytes
+  Parameter collective_launch{20e-6, 10e-6, 50e-6, "assumed"};  // s a collective call
+  Parameter all_to_all_fraction{1, 0.7, 1, "assumed"};      // of the rate of a ring, between nodes
+  Parameter gemm_fraction{1, 0.9, 1.05, "assumed"};         // achieved over the GEMM table
+  Parameter memory_fraction{1, 0.9, 1.05, "assumed"};       // achieved over memory_bandwidth
+  Parameter kernel_launch{3e-6, 1e-6, 10e-6, "assumed"};    // s of GPU time a kernel at least
+  Parameter host_hook{0.1e-3, 0.02e-3, 0.3e-3, "assumed"};  // s of host time a module hook
+  Parameter host_launch{0.03e-3, 0.005e-3, 0.05e-3, "assumed"};  // s of host time a kernel launch
+  Parameter optimizer_fixed{5e-3, 0, 20e-3, "assumed"};  // s an optimizer step beside its bytes
 };
 
 struct ClusterSpec {

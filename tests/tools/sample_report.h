@@ -71,7 +71,8 @@ inline StepReport SampleReport() {
   r.critical_path = {{.cause = "compute", .time = Seconds::Count(1.2)},
                      {.cause = "link nic", .time = Seconds::Count(0.8)}};
   r.warnings = {"qgZ has no effect on one node"};
-  r.parameters_used = {"nic_fraction 0.9 (nccl-tests, 2023)"};
+  r.parameters_used = {{"nic_fraction", "0.9 (0.85 to 0.95)", "nccl-tests, 2023",
+                        Seconds::Millis(10), Seconds::Millis(20)}};
   return r;
 }
 

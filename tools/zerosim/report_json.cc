@@ -74,6 +74,18 @@ Json CriticalPath(const StepReport& report) {
   return list;
 }
 
+Json ParametersUsed(const StepReport& report) {
+  Json list = Json::array();
+  for (const ParameterUsed& p : report.parameters_used) {
+    list.push_back({{"name", p.name},
+                    {"value", p.value},
+                    {"source", p.source},
+                    {"faster_s", p.faster.seconds()},
+                    {"slower_s", p.slower.seconds()}});
+  }
+  return list;
+}
+
 }  // namespace
 
 Json ReportJson(const StepReport& r) {
@@ -110,7 +122,7 @@ Json ReportJson(const StepReport& r) {
   json["bottlenecks"] = Bottlenecks(r);
   json["critical_path"] = CriticalPath(r);
   json["warnings"] = r.warnings;
-  json["parameters_used"] = r.parameters_used;
+  json["parameters_used"] = ParametersUsed(r);
   return json;
 }
 

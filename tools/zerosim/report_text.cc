@@ -189,6 +189,15 @@ void AddList(std::string_view heading, const std::vector<std::string>& entries, 
   for (const std::string& entry : entries) out.Add("  - {}\n", entry);
 }
 
+void AddParameters(const StepReport& r, Lines& out) {
+  if (r.parameters_used.empty()) return;
+  out.Heading("What the interval comes from: parameters, and what their ranges do to the step");
+  for (const ParameterUsed& p : r.parameters_used) {
+    out.Add("  {:<21}{:<36}{:>10}{:>10}\n", p.name, p.value, "-" + FormatSeconds(p.faster),
+            "+" + FormatSeconds(p.slower));
+  }
+}
+
 void AddBottlenecks(const StepReport& r, Lines& out) {
   if (r.bottlenecks.empty()) return;
   out.Heading("Links: mean utilization, and share of the step in which they are full");
@@ -208,7 +217,7 @@ std::string ReportText(const StepReport& report) {
   AddQuantization(report, out);
   AddBottlenecks(report, out);
   AddList("Warnings", report.warnings, out);
-  AddList("The interval comes from", report.parameters_used, out);
+  AddParameters(report, out);
   out.Add("\nzerosim {}, scenario sha256 {}\n{} activities on {} link classes\n", report.version,
           report.scenario_sha256.substr(0, 16), Grouped(static_cast<double>(report.activities)),
           report.link_classes);

@@ -120,7 +120,14 @@ constexpr auto kResultKeys = std::to_array<Term>({
     {"critical_path.time_s", "s", "Time of the step that waits for this cause."},
     {"warnings", "", "What falls back, has no effect, extrapolates or would fail in DeepSpeed."},
     {"parameters_used", "",
-     "Parameters of the calibration that the interval comes from: name, value, source."},
+     "Parameters of the calibration that the step time rests on, those that widen the interval "
+     "most first."},
+    {"parameters_used.name", "", "Key of the calibration."},
+    {"parameters_used.value", "", "Its value with unit and range."},
+    {"parameters_used.source", "", "Where it comes from."},
+    {"parameters_used.faster_s", "s",
+     "How much shorter the step would be at the better end of the range, to first order."},
+    {"parameters_used.slower_s", "s", "How much longer at the worse end."},
 });
 
 }  // namespace
