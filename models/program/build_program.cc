@@ -1,17 +1,17 @@
 #include "models/program/build_program.h"
 
-#include <optional>
+#include <memory>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "models/compute/compute.h"
 #include "models/memory/memory.h"
+#include "models/parallel/scenario_groups.h"
 #include "models/program/collective_kinds.h"
-#include "models/program/gradients.h"
+#include "models/program/deepspeed.h"
 #include "models/program/program_writer.h"
 #include "models/program/trace.h"
-#include "models/program/weights.h"
 
 namespace zerosim {
 namespace {
@@ -33,13 +33,11 @@ class StepBuilder {
       : scenario_(scenario),
         layout_(layout),
         trace_(TraceOf(layout, scenario.training.checkpointing)),
-        kinds_(scenario.world_size(), scenario.cluster.node.gpus,
-               scenario.zero.secondary_partition_size),
         writer_("all ranks"),
-        gradients_(scenario, layout, kinds_, &writer_),
-        activations_(ActivationMemoryOf(scenario)) {
-    if (scenario.zero.stage == 3) weights_.emplace(scenario, layout, trace_, kinds_, &writer_);
-  }
+        sharding_(std::make_unique<DeepSpeedSharding>(
+            scenario, layout, trace_,
+            CollectiveKinds(ShardingGroupsOf(scenario), scenario.world_size()), &writer_)),
+        activations_(ActivationMemoryOf(scenario)) {}
 
   StepProgram Build() {
     writer_.HostWork(Label{}, Seconds());
@@ -51,59 +49,35 @@ class StepBuilder {
 
  private:
   void RunMicroStep(int micro_step, bool last);
-  void RunVisit(int v, int micro_step, bool reduces);
+  void RunVisit(int v, const Label& label);
   void TrackActivations(int v, bool before);
   void RunOptimizer();
-
-  // Stage 0 and 1 reduce only in the last micro-step, and after backward.
-  bool ReducesInBackward() const { return scenario_.zero.stage >= 2; }
 
   const Scenario& scenario_;
   const ModelLayout& layout_;
   const std::vector<Visit> trace_;
-  CollectiveKinds kinds_;
   ProgramWriter writer_;
-  GradientReducer gradients_;
-  std::optional<WeightGatherer> weights_;
+  std::unique_ptr<Sharding> sharding_;
   ActivationMemory activations_;
 };
 
 void StepBuilder::RunMicroStep(int micro_step, bool last) {
-  if (weights_) weights_->StartMicroStep();
   const int visits = static_cast<int>(trace_.size());
+  sharding_->StartMicroStep(LabelOf(trace_.front(), micro_step), last);
   for (int v = 0; v < visits; ++v) {
-    // Wall-clock timers and the loss make the host wait where forward ends.
     const Label label = LabelOf(trace_[v], micro_step);
-    if (v > 0 && trace_[v].phase != trace_[v - 1].phase) {
-      writer_.HostWaits(label, Stream::kCompute);
-    }
-    RunVisit(v, micro_step, ReducesInBackward());
+    if (v > 0 && trace_[v].phase != trace_[v - 1].phase) sharding_->BetweenPasses(label);
+    RunVisit(v, label);
   }
-  Label end = LabelOf(trace_.back(), micro_step);
-  if (ReducesInBackward()) {
-    gradients_.Flush(end);
-  } else if (last) {
-    for (const Visit& visit : trace_) {
-      for (const int w : visit.begun) gradients_.Begin(w);
-      for (const int w : visit.gradients) gradients_.Add(w, end);
-    }
-    gradients_.Flush(end);
-  }
-  if (weights_) weights_->FinishMicroStep(end);
-  for (const Stream stream : {Stream::kCompute, Stream::kReduce, Stream::kGather}) {
-    writer_.HostWaits(end, stream);
-  }
+  sharding_->FinishMicroStep(LabelOf(trace_.back(), micro_step));
 }
 
-void StepBuilder::RunVisit(int v, int micro_step, bool reduces) {
-  const Calibration& calibration = scenario_.cluster.calibration;
+void StepBuilder::RunVisit(int v, const Label& label) {
   const Visit& visit = trace_[v];
-  const Label label = LabelOf(visit, micro_step);
   const ModuleTime time = TimeOf(visit.part, scenario_);
 
   TrackActivations(v, /*before=*/true);
-  writer_.HostWork(label, Seconds::Count(calibration.host_hook.value));
-  if (weights_) weights_->Before(v, label);
+  sharding_->Before(v, label);
 
   const bool backward = visit.action == Action::kBackward;
   Seconds run = visit.action == Action::kForward ? time.forward.total() : time.recompute.total();
@@ -116,14 +90,11 @@ void StepBuilder::RunVisit(int v, int micro_step, bool reduces) {
   }
   const int kernels = backward ? time.backward_kernels : time.forward_kernels;
   if (run > Seconds()) {
-    writer_.HostWork(label, Seconds::Count(kernels * calibration.host_launch.value));
+    const Seconds launch = Seconds::Count(scenario_.cluster.calibration.host_launch.value);
+    writer_.HostWork(label, kernels * launch);
     writer_.Kernel(Stream::kCompute, label, run);
   }
-  if (weights_) weights_->After(v, label);
-  if (reduces) {
-    for (const int w : visit.begun) gradients_.Begin(w);
-    for (const int w : visit.gradients) gradients_.Add(w, label);
-  }
+  sharding_->After(v, label);
   TrackActivations(v, /*before=*/false);
 }
 
@@ -181,28 +152,11 @@ void StepBuilder::TrackActivations(int v, bool before) {
 
 void StepBuilder::RunOptimizer() {
   const Label label = OptimizerLabel(scenario_);
-  const std::int64_t parameters = layout_.parameters();
-  const int world = scenario_.world_size();
-  const bool sharded = scenario_.zero.stage > 0;
   writer_.HostWork(label, Seconds::Count(scenario_.cluster.calibration.host_launch.value));
-  writer_.Kernel(
-      Stream::kCompute, label,
-      OptimizerTime(sharded ? CeilDiv(parameters, world) : parameters, scenario_.cluster));
+  writer_.Kernel(Stream::kCompute, label,
+                 OptimizerTime(sharding_->optimizer_elements(), scenario_.cluster));
   writer_.StreamWaits(Stream::kGather, Stream::kCompute);
-  if (weights_) {
-    weights_->FinishStep(label);
-  } else if (sharded) {
-    const Bytes full = Bytes::Count(2 * parameters);
-    const int kind =
-        kinds_.Kind("parameters_refresh", CollectiveOp::kAllGather, Communicator::kWorld, &writer_);
-    Label refresh = label;
-    refresh.action = Action::kRefresh;
-    const OpId op = writer_.Collective(Stream::kGather, Communicator::kWorld, refresh,
-                                       {.kind = kind, .full = full, .payload = full}, Seconds());
-    writer_.StreamWaits(Stream::kGather, op);
-  }
-  writer_.HostWaits(label, Stream::kCompute);
-  writer_.HostWaits(label, Stream::kGather);
+  sharding_->FinishStep(label);
 }
 
 }  // namespace
@@ -212,10 +166,6 @@ StepProgram BuildProgram(const Scenario& scenario, const ModelLayout& layout) {
   if (world < 1 || scenario.training.gradient_accumulation_steps < 1) {
     throw std::invalid_argument(fmt::format("a step of {} ranks and {} micro-steps", world,
                                             scenario.training.gradient_accumulation_steps));
-  }
-  if (scenario.zero.has_secondary() && world % scenario.zero.secondary_partition_size != 0) {
-    throw std::invalid_argument(fmt::format("secondary groups of {} in a world of {}",
-                                            scenario.zero.secondary_partition_size, world));
   }
   StepBuilder builder(scenario, layout);
   return builder.Build();

@@ -60,14 +60,14 @@ void GradientReducer::WaitForOldReductions(const Label& label) {
 // that divides by twice the world.
 bool GradientReducer::QuantizedTogether(int weight) const {
   const ZeroConfig& zero = scenario_->zero;
-  if (zero.stage != 3 || !zero.quantized_gradients || scenario_->cluster.nodes < 2) return false;
+  if (zero.stage != 3 || !zero.quantized_gradients || groups().across.size < 2) return false;
   const Weight& w = layout_->weights[weight];
   if (w.is_vector()) return false;
-  if (w.elements() % (2 * std::int64_t{scenario_->world_size()}) == 0) return true;
+  if (w.elements() % (2 * std::int64_t{groups().shard.size}) == 0) return true;
   writer_->Warn(
       fmt::format("qgZ: gradients of {} rows x {} columns do not divide by 2 x {} ranks: DeepSpeed "
                   "sends them in 16 bit",
-                  w.rows, w.columns, scenario_->world_size()));
+                  w.rows, w.columns, groups().shard.size));
   return false;
 }
 
@@ -78,8 +78,8 @@ void GradientReducer::Reduce(const Label& label) {
   std::vector<int> plain;
   std::vector<int> quantized;
   for (const int w : bucket_) (QuantizedTogether(w) ? quantized : plain).push_back(w);
-  const bool qgz = scenario_->zero.stage == 3 && scenario_->zero.quantized_gradients &&
-                   scenario_->cluster.nodes > 1;
+  const bool qgz =
+      scenario_->zero.stage == 3 && scenario_->zero.quantized_gradients && groups().across.size > 1;
   if (qgz) {
     // The fall-back of qgZ reduces one tensor a call.
     for (const int w : plain) ReduceTogether({w}, label);
@@ -105,7 +105,7 @@ void GradientReducer::Reduce(const Label& label) {
 
 void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Label& label) {
   const ClusterSpec& cluster = scenario_->cluster;
-  const int world = scenario_->world_size();
+  const int world = groups().shard.size;
   std::int64_t elements = 0;
   for (const int w : weights) elements += layout_->weights[w].elements();
 
@@ -121,9 +121,9 @@ void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Labe
   const int kind = kinds_.Kind("gradients",
                                scatter && scenario_->zero.stage > 0 ? CollectiveOp::kReduceScatter
                                                                     : CollectiveOp::kAllReduce,
-                               Communicator::kWorld, writer_);
+                               Communicator::kShard, writer_);
   const OpId op =
-      writer_->Collective(Stream::kReduce, Communicator::kWorld, WithAction(label, Action::kReduce),
+      writer_->Collective(Stream::kReduce, Communicator::kShard, WithAction(label, Action::kReduce),
                           {.kind = kind, .full = full, .payload = full}, Seconds());
   writer_->StreamWaits(Stream::kReduce, op);
 }
@@ -145,8 +145,9 @@ void GradientReducer::ReduceQuantized(int weight, const Label& label) {
   const GradientQuantization& formats = *scenario_->zero.quantized_gradients;
   const Weight& w = layout_->weights[weight];
   const std::int64_t elements = w.elements();
-  const int world = scenario_->world_size();
-  const int local = cluster.node.gpus;
+  const int world = groups().shard.size;
+  const int local = groups().in_node.size;
+  const int nodes = groups().across.size;
   const std::int64_t groups = std::max({w.rows, w.columns, std::int64_t{world}});
   if (!formats.in_node.group_size && groups % world != 0) {
     writer_->Warn(fmt::format(
@@ -165,7 +166,7 @@ void GradientReducer::ReduceQuantized(int weight, const Label& label) {
   writer_->Kernel(Stream::kReduce, WithAction(label, Action::kQuantize),
                   MemoryTime(QuantizeTraffic(elements, formats.in_node.bits), cluster));
   if (!formats.two_hops) {
-    AllToAll("gradients_all_to_all", Communicator::kWorld, Action::kReduceAcross, label,
+    AllToAll("gradients_all_to_all", Communicator::kShard, Action::kReduceAcross, label,
              first.total(), payload);
     writer_->Kernel(
         Stream::kReduce, WithAction(label, Action::kAccumulate),
@@ -185,10 +186,10 @@ void GradientReducer::ReduceQuantized(int weight, const Label& label) {
       QuantizedSizeOf(part, formats.between_nodes, std::max<std::int64_t>(1, groups / local));
   AllToAll("gradients_across_nodes", Communicator::kAcrossNodes, Action::kReduceAcross, label,
            second.total(), Bytes::Count(2 * part));
-  writer_->Kernel(Stream::kReduce, WithAction(label, Action::kAccumulate),
-                  MemoryTime(AccumulateTraffic(CeilDiv(part, cluster.nodes), cluster.nodes,
-                                               formats.between_nodes.bits),
-                             cluster));
+  writer_->Kernel(
+      Stream::kReduce, WithAction(label, Action::kAccumulate),
+      MemoryTime(AccumulateTraffic(CeilDiv(part, nodes), nodes, formats.between_nodes.bits),
+                 cluster));
   writer_->Memory(MemoryTerm::kBuffers, -1 * temporary);
 }
 

@@ -68,7 +68,7 @@ void WeightGatherer::Gather(const std::vector<int>& weights, const Label& label)
   std::vector<int> world;
   for (const int w : weights) (UsesSecondary(w, label) ? secondary : world).push_back(w);
   if (!secondary.empty()) GatherFrom(Communicator::kSecondary, secondary, label);
-  if (!world.empty()) GatherFrom(Communicator::kWorld, world, label);
+  if (!world.empty()) GatherFrom(Communicator::kShard, world, label);
 }
 
 void WeightGatherer::GatherFrom(Communicator communicator, const std::vector<int>& weights,
@@ -188,12 +188,12 @@ void WeightGatherer::FinishStep(const Label& label) {
   secondary_bytes_ = Bytes();
   has_secondary_.assign(has_secondary_.size(), false);
   const int kind =
-      kinds_.Kind("persistent_refresh", CollectiveOp::kAllGather, Communicator::kWorld, writer_);
+      kinds_.Kind("persistent_refresh", CollectiveOp::kAllGather, Communicator::kShard, writer_);
   for (std::size_t w = 0; w < persistent_.size(); ++w) {
     if (!persistent_[w]) continue;
     const Bytes full = Bytes::Count(2 * layout_->weights[w].elements());
     writer_->HostWork(label, Seconds::Count(scenario_->cluster.calibration.host_launch.value));
-    const OpId op = writer_->Collective(Stream::kGather, Communicator::kWorld,
+    const OpId op = writer_->Collective(Stream::kGather, Communicator::kShard,
                                         WithAction(label, Action::kRefresh),
                                         {.kind = kind, .full = full, .payload = full}, Seconds());
     writer_->StreamWaits(Stream::kGather, op);
