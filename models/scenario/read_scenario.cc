@@ -33,8 +33,7 @@ ReadResult ReadScenarioText(const std::string& text, const std::string& path,
   collectives.Finish();
   top.Finish();
 
-  // Checks between values need the values.
-  if (!problems.has_errors()) CheckBetweenSections(*root, &scenario, &problems);
+  CheckBetweenSections(*root, &scenario, &problems);
   problems.ThrowIfAny();
 
   WarnOfKeysWithoutEffect(*root, scenario, &problems);
