@@ -329,9 +329,14 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
     warn({"zero.allgather_bucket_size", "zero.gradient_collective"},
          "in stage 3; it belongs to stages 1 and 2");
     if (zero.has_secondary() && zero.secondary_partition_size == scenario.world_size()) {
-      warn({"zero.secondary_partition_size"},
-           fmt::format("over all {} ranks; the secondary shard is then the primary one",
-                       scenario.world_size()));
+      // Memory and calls change, and with qwZ backward then gathers 16 bits a weight.
+      const std::string_view key = "zero.secondary_partition_size";
+      problems->Warn(
+          places.Find(key)->where,
+          fmt::format("{}: a group of all {} ranks gathers over the links that it would without "
+                      "hpZ, and its shard costs memory{}",
+                      key, scenario.world_size(),
+                      one_node ? "" : "; \"node\" keeps backward gathers in the node"));
     }
     if (!zero.has_secondary()) {
       warn({"zero.secondary_rule"}, "without secondary_partition_size");
@@ -359,6 +364,10 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
                    fmt::format("{}: DeepSpeed's quantisation kernels take fp16 only; training in "
                                "bf16 is computed as if they took it",
                                key));
+  }
+  if (scenario.cluster.node.in_node == InNodeFabric::kPcie) {
+    warn({"cluster.node.in_node"},
+         "yet; pcie is computed like nvswitch, each GPU with its whole gpu_bandwidth");
   }
   if (one_node) {
     warn({"cluster.fabric", "cluster.calibration.all_to_all_fraction", "collectives.algorithm"},
