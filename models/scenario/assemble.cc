@@ -76,12 +76,6 @@ void Erase(Node* map, std::string_view key) {
   std::erase_if(map->entries, [&](const Entry& e) { return e.key == key; });
 }
 
-// A kind of file in the catalog.
-struct Shelf {
-  std::string_view path;    // of the key that names its files
-  std::string_view folder;  // below a catalog's folder
-  std::string_view what;
-};
 constexpr Shelf kShelves[] = {
     {"cluster.node", "hardware/nodes", "node"},
     {"cluster.node.gpu", "hardware/gpus", "GPU"},
@@ -321,6 +315,10 @@ class Assembler {
 };
 
 }  // namespace
+
+std::span<const Shelf> Shelves() {
+  return kShelves;
+}
 
 std::optional<Node> Assemble(const std::string& text, const std::string& file,
                              const std::vector<Override>& set, const Catalog& catalog,

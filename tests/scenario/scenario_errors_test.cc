@@ -420,6 +420,37 @@ TEST(CatalogErrors, ListWhatThereIs) {
                         "hardware/calibrations/ beside the scenario\n"));
 }
 
+TEST(CatalogErrors, TellWhatAFileOfTheCatalogIs) {
+  const auto error = [](const std::string& path, const std::string& text) -> std::string {
+    try {
+      ReadScenarioText(text, path, {{"cluster.nodes", "2"}}, Catalog{{"cat"}},
+                       MemoryFiles(SmallCatalog()));
+      return "";
+    } catch (const ScenarioError& e) {
+      return e.what();
+    }
+  };
+
+  for (const auto& [path, says] :
+       std::map<std::string, std::string>{{"cat/hardware/nodes/tiny_node.yaml",
+                                           "node, not a scenario; a scenario names it as "
+                                           "\"cluster.node: tiny_node\""},
+                                          {"cat/hardware/gpus/tiny_gpu.yaml",
+                                           "GPU, not a scenario; a scenario names it as "
+                                           "\"cluster.node.gpu: tiny_gpu\""},
+                                          {"cat/models/tiny_model.yaml",
+                                           "model, not a scenario; a scenario names it as \"model: "
+                                           "tiny_model\""}}) {
+    EXPECT_EQ(error(path, SmallCatalog().at(path)), path + ": error: this is a " + says + "\n");
+  }
+  EXPECT_EQ(error("mine.yaml", "name: mine\nnic_fraction: 0.9\n"),
+            "mine.yaml: error: this is a calibration, not a scenario; a scenario names it as "
+            "\"cluster.calibration: mine\", from a folder hardware/calibrations\n");
+  // A scenario whose author knows no sections yet.
+  EXPECT_THAT(error("s.yaml", "nodes: 2\ngpus: 4\nstage: 3\n"),
+              HasSubstr("s.yaml:1:1: error: nodes: no such key"));
+}
+
 TEST(CatalogErrors, RefuseANameThatIsAPath) {
   EXPECT_THAT(
       ErrorOf(Small("tiny_node", "../../etc/passwd")),

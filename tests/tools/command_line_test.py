@@ -1,5 +1,6 @@
-"""Tests of what a golden file cannot show: pipes, devices.    command_line_test.py ZEROSIM"""
+"""Tests of what a golden file cannot show: pipes, devices, all of a kind.    command_line_test.py ZEROSIM"""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -19,6 +20,29 @@ def zerosim(*arguments, **options):
   done = subprocess.run([ZEROSIM, *arguments], stderr=subprocess.PIPE, text=True, timeout=20,
                         check=False, **options)
   return done.returncode, done.stdout, done.stderr
+
+
+def key_paths(value, path=""):
+  """Yields the paths of all keys in `value`, lists without an index."""
+  if isinstance(value, list):
+    for item in value:
+      yield from key_paths(item, path)
+  if isinstance(value, dict):
+    for key, below in value.items():
+      here = f"{path}.{key}" if path else key
+      yield here
+      yield from key_paths(below, here)
+
+
+def choices_of(schema):
+  """Yields every text that an "enum" of `schema` lists."""
+  if isinstance(schema, list):
+    for item in schema:
+      yield from choices_of(item)
+  if isinstance(schema, dict):
+    yield from (choice for choice in schema.get("enum", []) if isinstance(choice, str))
+    for below in schema.values():
+      yield from choices_of(below)
 
 
 class Scenario(unittest.TestCase):
@@ -69,6 +93,30 @@ class Scenario(unittest.TestCase):
   def test_is_no_device(self):
     self.assertEqual(zerosim("run", "/dev/zero"),
                      (2, "", "/dev/zero: error: is neither a file nor a pipe\n"))
+
+
+class Explain(unittest.TestCase):
+
+  def test_knows_every_key_that_a_run_writes(self):
+    status, out, _ = zerosim("run", str(SCENARIO), "--quiet", "--json", "-")
+    self.assertEqual(status, 0)
+    paths = set(key_paths(json.loads(out)))
+    self.assertGreater(len(paths), 80)
+    for path in sorted(paths):
+      with self.subTest(path):
+        status, out, _ = zerosim("explain", path)
+        self.assertEqual(status, 0)
+        self.assertIn(f"{path}, key of a result", out)
+
+  def test_knows_every_value_that_a_key_chooses_from(self):
+    schema = json.loads((SCENARIO.parent / "scenario.schema.json").read_text())
+    choices = set(choices_of(schema))
+    self.assertTrue({"pcie", "switch", "selective", "hierarchical_ring"} <= choices, choices)
+    for choice in sorted(choices):
+      with self.subTest(choice):
+        status, out, _ = zerosim("explain", choice)
+        self.assertEqual(status, 0)
+        self.assertIn(f"{choice}, value of ", out)
 
 
 class Output(unittest.TestCase):
