@@ -134,8 +134,10 @@ class TreeBuilder : public YAML::EventHandler {
     frame->key_is_good = false;
     if (!node.is_text()) {
       problems_->Add(node.where, "expected a key, got " + Describe(node));
+      frame->node.in_doubt = true;
     } else if (!frame->keys.insert(node.text).second) {
       problems_->Add(node.where, PathOf(node.text) + ": given twice in this section");
+      frame->node.Find(node.text)->in_doubt = true;
     } else {
       frame->key = std::move(node.text);
       frame->key_is_good = true;
@@ -225,6 +227,12 @@ std::vector<Diagnostic> Problems::Sorted(std::vector<Diagnostic> diagnostics) co
     return std::tuple(file, d.where.line, d.where.column);
   });
   return diagnostics;
+}
+
+bool Problems::IsDoubted(std::string_view path) const {
+  if (doubted_.contains(path)) return true;
+  const std::size_t dot = path.rfind('.');
+  return dot != std::string_view::npos && IsDoubted(path.substr(0, dot));
 }
 
 void Problems::ThrowIfAny() const {

@@ -54,7 +54,9 @@ constexpr KeySpec kKeys[] = {
      .fallback = "nvswitch",
      .choices = "nvswitch|pcie",
      .meaning = "How the GPUs of a node reach each other: through switches that give each GPU its "
-                "full gpu_bandwidth to any peers (nvswitch), or over PCIe."},
+                "full gpu_bandwidth to any peers (nvswitch), or over PCIe (pcie). No effect yet: "
+                "pcie is computed like nvswitch, so write as gpu_bandwidth what each GPU has when "
+                "all send at once."},
     {.path = "cluster.node.gpu_bandwidth",
      .type = kRate,
      .low = kLeastRate,

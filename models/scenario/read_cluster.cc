@@ -87,11 +87,6 @@ ClusterSpec ReadCluster(SectionReader section) {
   ClusterSpec cluster;
   section.Read("nodes", &cluster.nodes);
   cluster.node = ReadNode(section.Section("node"));
-  if (cluster.nodes > 1 && !section.Has("fabric")) {
-    section.Report("fabric",
-                   "missing; more than one node needs one, such as "
-                   "{nics_per_node: 8, nic_bandwidth: 200 Gbps, latency: 5 us}");
-  }
   cluster.fabric = ReadFabric(section.Section("fabric"));
   cluster.calibration = ReadCalibration(section.Section("calibration"));
   section.Finish();

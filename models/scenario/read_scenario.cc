@@ -1,13 +1,52 @@
 #include "models/scenario/read_scenario.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "models/scenario/canonical_text.h"
+#include "models/scenario/keys.h"
 #include "models/scenario/read_sections.h"
 #include "models/scenario/validate.h"
 
 namespace zerosim {
+namespace {
+
+// The shelf of the catalog to which most keys at the top of the file `path` belong, if none of them
+// is a section of a scenario; else null.
+const Shelf* ShelfOf(const Node& root, const std::string& path) {
+  std::vector<std::string> keys;  // but for a name, which all have
+  for (const Entry& entry : root.entries) {
+    if (entry.key != "name" && entry.where.file == path) keys.push_back(entry.key);
+  }
+  const auto count = [&](const std::string& section) {
+    return std::ranges::count_if(
+        keys, [&](const std::string& key) { return FindKey(section + key) != nullptr; });
+  };
+  if (count("") > 0) return nullptr;
+  const auto in_shelf = [&](const Shelf& s) { return count(std::string(s.path) + "."); };
+  const auto shelf = std::ranges::max_element(Shelves(), {}, in_shelf);
+  return 2 * in_shelf(*shelf) > std::ssize(keys) ? &*shelf : nullptr;
+}
+
+void RefuseCatalogFile(const Node& root, const std::string& path, Problems* problems) {
+  const Shelf* const shelf = ShelfOf(root, path);
+  if (shelf == nullptr) return;
+  const std::filesystem::path file(path);
+  const bool is_there = file.parent_path().string().ends_with(shelf->folder);
+  problems->Add({path, 0, 0},
+                fmt::format("this is a {}, not a scenario; a scenario names it as \"{}: {}\"{}",
+                            shelf->what, shelf->path, file.stem().string(),
+                            is_there ? "" : fmt::format(", from a folder {}", shelf->folder)));
+  problems->ThrowIfAny();
+}
+
+}  // namespace
 
 ReadResult ReadScenarioText(const std::string& text, const std::string& path,
                             const std::vector<Override>& set, const Catalog& catalog,
@@ -16,6 +55,7 @@ ReadResult ReadScenarioText(const std::string& text, const std::string& path,
   std::optional<Node> root = Assemble(text, path, set, catalog, files, &problems);
   if (!root) problems.ThrowIfAny();
   root->where = {path, 1, 1};
+  RefuseCatalogFile(*root, path, &problems);
 
   ReadResult result;
   Scenario& scenario = result.scenario;
@@ -33,8 +73,7 @@ ReadResult ReadScenarioText(const std::string& text, const std::string& path,
   collectives.Finish();
   top.Finish();
 
-  // Checks between values need the values.
-  if (!problems.has_errors()) CheckBetweenSections(*root, &scenario, &problems);
+  CheckBetweenSections(*root, &scenario, &problems);
   problems.ThrowIfAny();
 
   WarnOfKeysWithoutEffect(*root, scenario, &problems);

@@ -19,7 +19,8 @@ namespace zerosim {
 
 class SectionReader {
  public:
-  // Reads `root`, the top level. `problems` must outlive the reader, `root` too.
+  // Reads `root`, the top level. `problems` must outlive the reader, `root` too. A key whose value
+  // becomes a problem is doubted in it, and so is one that an unknown key may have meant.
   SectionReader(const Node& root, Problems* problems);
 
   // The section `key` of this one. If it is not there, its keys have their defaults, and required
@@ -81,6 +82,7 @@ class SectionReader {
                 bool silent, Problems* problems);
 
   const KeySpec& Ask(std::string_view key);
+  void ReportUnknown(const Entry& entry, const std::vector<std::string>& known);
   // The text of `key`, or its default. Empty: a problem was reported, or there is no default.
   std::optional<std::string> TextOf(std::string_view key);
   template <typename Parse>
@@ -93,7 +95,7 @@ class SectionReader {
   Location where_;
   std::string path_;        // as the user writes it
   std::string table_path_;  // as keys.h has it
-  bool silent_;             // required keys are not reported
+  bool silent_;             // required keys that are missing are not reported
   Problems* problems_;
   std::set<std::string, std::less<>> asked_;
 };

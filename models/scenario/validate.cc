@@ -39,6 +39,18 @@ class Places {
 
   bool Has(std::string_view path) const { return Find(path) != nullptr; }
 
+  // Whether the value at `path`, given or not, and the sections around it are what was meant.
+  bool Trusts(std::string_view path) const {
+    const Node* node = &root_;
+    while (!node->in_doubt && node->kind != Node::Kind::kUnresolved) {
+      const std::size_t dot = path.find('.');
+      node = path.empty() ? nullptr : node->Find(path.substr(0, dot));
+      if (node == nullptr) return true;
+      path = dot == std::string_view::npos ? "" : path.substr(dot + 1);
+    }
+    return false;
+  }
+
   // The place of the value (of a section, its key), or of the nearest section around it that is
   // given.
   Location Of(std::string_view path) const {
@@ -63,6 +75,8 @@ class Places {
   const Node& root_;
 };
 
+// Checks between keys. Each first asks for the keys that it needs: the values of others may be
+// anything.
 class Checker {
  public:
   Checker(const Node& root, Scenario* scenario, Problems* problems)
@@ -73,12 +87,18 @@ class Checker {
     CheckFabric();
     CheckHeads();
     CheckPositions();
-    CheckSize();
+    if (CheckParameters()) CheckActivations();
+    CheckPasses();
     CheckGlobalBatch();
     CheckSecondary();
   }
 
  private:
+  bool Know(std::initializer_list<std::string_view> paths) const {
+    return std::ranges::all_of(paths, [&](std::string_view path) {
+      return !problems_->IsDoubted(path) && places_.Trusts(path);
+    });
+  }
   void Report(std::string_view path, const std::string& what) {
     problems_->Add(places_.Of(path), fmt::format("{}: {}", path, what));
   }
@@ -88,9 +108,20 @@ class Checker {
   std::int64_t Ranks() const {
     return std::int64_t{s_.cluster.nodes} * std::int64_t{s_.cluster.node.gpus};
   }
+  bool KnowRanks() const {
+    return Know({"cluster.nodes", "cluster.node.gpus"}) && Ranks() <= kMostRanks;
+  }
+
+  // Whether max_positions is known, which may come from the sequence.
+  bool KnowPositions() const {
+    if (!Know({"model.position"})) return false;
+    if (s_.model.position != Position::kLearned) return true;
+    return Know({"model.max_positions"}) &&
+           (places_.Has("model.max_positions") || Know({"training.sequence_length"}));
+  }
 
   void CheckWorld() {
-    if (Ranks() <= kMostRanks) return;
+    if (!Know({"cluster.nodes", "cluster.node.gpus"}) || KnowRanks()) return;
     Report("cluster.nodes",
            fmt::format("{} nodes x {} GPUs{} are {} ranks; expected at most {}, which are {} nodes",
                        s_.cluster.nodes, s_.cluster.node.gpus,
@@ -99,9 +130,16 @@ class Checker {
   }
 
   void CheckFabric() {
+    if (!Know({"cluster.nodes", "cluster.fabric"}) || s_.cluster.nodes == 1) return;
+    if (!places_.Has("cluster.fabric")) {
+      Report("cluster.fabric",
+             "missing; more than one node needs one, such as "
+             "{nics_per_node: 8, nic_bandwidth: 200 Gbps, latency: 5 us}");
+      return;
+    }
     const int wanted = s_.cluster.fabric.nics_per_node;
     const int there = s_.cluster.node.nics;
-    if (s_.cluster.nodes == 1 || wanted <= there) return;
+    if (!Know({"cluster.fabric.nics_per_node", "cluster.node.nics"}) || wanted <= there) return;
     Report("cluster.fabric.nics_per_node",
            fmt::format("expected at most the {} NICs of the node{}, got {}", there,
                        Mention("cluster.node.nics", "cluster.fabric.nics_per_node"), wanted));
@@ -109,11 +147,11 @@ class Checker {
 
   void CheckHeads() {
     const TransformerSpec& m = s_.model;
-    if (m.hidden % m.heads != 0) {
+    if (Know({"model.hidden", "model.heads"}) && m.hidden % m.heads != 0) {
       Report("model.heads", fmt::format("expected a divisor of hidden {}{}, got {}", m.hidden,
                                         Mention("model.hidden", "model.heads"), m.heads));
     }
-    if (m.heads % m.kv_heads != 0) {
+    if (Know({"model.heads", "model.kv_heads"}) && m.heads % m.kv_heads != 0) {
       Report("model.kv_heads", fmt::format("expected a divisor of heads {}{}, got {}", m.heads,
                                            Mention("model.heads", "model.kv_heads"), m.kv_heads));
     }
@@ -121,10 +159,12 @@ class Checker {
 
   void CheckPositions() {
     TransformerSpec& m = s_.model;
+    if (!Know({"model.position"})) return;
     if (m.position != Position::kLearned) {
       m.max_positions = 0;
       return;
     }
+    if (!Know({"model.max_positions", "training.sequence_length"})) return;
     if (!places_.Has("model.max_positions")) m.max_positions = s_.training.sequence_length;
     if (m.max_positions >= s_.training.sequence_length) return;
     Report("training.sequence_length",
@@ -133,30 +173,47 @@ class Checker {
                        s_.training.sequence_length));
   }
 
-  // Sizes whose products would leave 64 bits, or whose program would not fit in memory.
-  void CheckSize() {
+  // Sizes whose products would leave 64 bits, or whose program would not fit in memory. Returns
+  // false if there are too many parameters: activations are then no matter.
+  bool CheckParameters() {
     const TransformerSpec& m = s_.model;
+    if (!KnowPositions() ||
+        !Know({"model.layers", "model.hidden", "model.ffn_hidden", "model.vocabulary"})) {
+      return true;
+    }
     const auto h = static_cast<double>(m.hidden);
     const double parameters = m.layers * (4 * h * h + 3 * h * static_cast<double>(m.ffn_hidden)) +
                               2 * h * static_cast<double>(m.vocabulary + m.max_positions);
-    if (parameters > kMostParameters) {
-      Report("model", fmt::format("about {:.2g} parameters; expected at most {:.2g}", parameters,
-                                  kMostParameters));
+    if (parameters <= kMostParameters) return true;
+    Report("model", fmt::format("about {:.2g} parameters; expected at most {:.2g}", parameters,
+                                kMostParameters));
+    return false;
+  }
+
+  void CheckActivations() {
+    const TransformerSpec& m = s_.model;
+    if (!Know({"model.layers", "model.hidden", "model.heads", "model.ffn_hidden",
+               "model.vocabulary", "training.sequence_length", "training.micro_batch_size"})) {
       return;
     }
+    const auto h = static_cast<double>(m.hidden);
     const double tokens = static_cast<double>(s_.training.sequence_length) *
                           static_cast<double>(s_.training.micro_batch_size);
     const double scores = tokens * static_cast<double>(s_.training.sequence_length) * m.heads;
     const double bytes =
         m.layers * (tokens * (40 * h + 8 * static_cast<double>(m.ffn_hidden)) + 12 * scores) +
         24 * tokens * static_cast<double>(m.vocabulary);
-    if (bytes > kMostActivationBytes) {
-      Report("training.sequence_length",
-             fmt::format("{:.2g} bytes of activations a GPU with {} sequences of {} tokens; "
-                         "expected at most {:.2g}",
-                         bytes, s_.training.micro_batch_size, s_.training.sequence_length,
-                         kMostActivationBytes));
-    }
+    if (bytes <= kMostActivationBytes) return;
+    Report("training.sequence_length",
+           fmt::format("{:.2g} bytes of activations a GPU with {} sequences of {} tokens; "
+                       "expected at most {:.2g}",
+                       bytes, s_.training.micro_batch_size, s_.training.sequence_length,
+                       kMostActivationBytes));
+  }
+
+  void CheckPasses() {
+    const TransformerSpec& m = s_.model;
+    if (!Know({"model.layers", "training.gradient_accumulation_steps"})) return;
     const std::int64_t passes = std::int64_t{m.layers} * s_.training.gradient_accumulation_steps;
     if (passes > kMostLayerPasses) {
       Report("training.gradient_accumulation_steps",
@@ -170,7 +227,10 @@ class Checker {
   void CheckGlobalBatch() {
     const std::string_view key = "training.global_batch_size";
     const Entry* entry = places_.Find(key);
-    if (entry == nullptr) return;
+    if (entry == nullptr || !KnowRanks() ||
+        !Know({key, "training.micro_batch_size", "training.gradient_accumulation_steps"})) {
+      return;
+    }
     const std::int64_t given = ParseInteger(entry->value.text).value_or(0);
     const std::int64_t micro = s_.training.micro_batch_size;
     const int steps = s_.training.gradient_accumulation_steps;
@@ -216,6 +276,7 @@ class Checker {
 
   void CheckSecondary() {
     const std::string_view key = "zero.secondary_partition_size";
+    if (!KnowRanks() || !Know({key})) return;
     const std::int64_t size = s_.zero.secondary_partition_size;
     const std::int64_t gpus = s_.cluster.node.gpus;
     if (size > Ranks()) {
@@ -268,9 +329,14 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
     warn({"zero.allgather_bucket_size", "zero.gradient_collective"},
          "in stage 3; it belongs to stages 1 and 2");
     if (zero.has_secondary() && zero.secondary_partition_size == scenario.world_size()) {
-      warn({"zero.secondary_partition_size"},
-           fmt::format("over all {} ranks; the secondary shard is then the primary one",
-                       scenario.world_size()));
+      // Memory and calls change, and with qwZ backward then gathers 16 bits a weight.
+      const std::string_view key = "zero.secondary_partition_size";
+      problems->Warn(
+          places.Find(key)->where,
+          fmt::format("{}: a group of all {} ranks gathers over the links that it would without "
+                      "hpZ, and its shard costs memory{}",
+                      key, scenario.world_size(),
+                      one_node ? "" : "; \"node\" keeps backward gathers in the node"));
     }
     if (!zero.has_secondary()) {
       warn({"zero.secondary_rule"}, "without secondary_partition_size");
@@ -298,6 +364,10 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
                    fmt::format("{}: DeepSpeed's quantisation kernels take fp16 only; training in "
                                "bf16 is computed as if they took it",
                                key));
+  }
+  if (scenario.cluster.node.in_node == InNodeFabric::kPcie) {
+    warn({"cluster.node.in_node"},
+         "yet; pcie is computed like nvswitch, each GPU with its whole gpu_bandwidth");
   }
   if (one_node) {
     warn({"cluster.fabric", "cluster.calibration.all_to_all_fraction", "collectives.algorithm"},

@@ -213,11 +213,33 @@ TEST(Warnings, NameKeysOfOtherStages) {
                           "it belongs to stage 3"));
 }
 
-TEST(Warnings, NameKeysThatOtherKeysMakeIdle) {
+TEST(Warnings, SayWhatASecondaryGroupOfAllRanksCosts) {
+  const std::string costs =
+      "s.yaml:11:3: warning: zero.secondary_partition_size: a group of all 8 ranks gathers over "
+      "the links that it would without hpZ, and its shard costs memory; \"node\" keeps backward "
+      "gathers in the node";
+
+  EXPECT_THAT(WarningsOf("  secondary_partition_size: 8\n"), ElementsAre(costs));
+  EXPECT_THAT(WarningsOf("  secondary_partition_size: 4\n"), IsEmpty());
   EXPECT_THAT(
-      WarningsOf("  secondary_partition_size: 8\n"),
-      ElementsAre("s.yaml:11:3: warning: zero.secondary_partition_size: no effect over all 8 "
-                  "ranks; the secondary shard is then the primary one"));
+      ReadSmall(Small("nodes: 2", "nodes: 1"), {{"zero.secondary_partition_size", "node"}})
+          .warnings,
+      ElementsAre("s.yaml:5:3: warning: cluster.fabric: no effect with one node",
+                  "--set zero.secondary_partition_size=node: warning: "
+                  "zero.secondary_partition_size: a group of all 4 ranks gathers over the links "
+                  "that it would without hpZ, and its shard costs memory"));
+}
+
+TEST(Warnings, SayThatPcieIsNotModeledYet) {
+  EXPECT_THAT(
+      ReadSmall(SmallScenario(), {{"cluster.node.in_node", "pcie"}}).warnings,
+      ElementsAre("--set cluster.node.in_node=pcie: warning: cluster.node.in_node: no effect yet; "
+                  "pcie is computed like nvswitch, each GPU with its whole gpu_bandwidth"));
+  EXPECT_THAT(ReadSmall(SmallScenario(), {{"cluster.node.in_node", "nvswitch"}}).warnings,
+              IsEmpty());
+}
+
+TEST(Warnings, NameKeysThatOtherKeysMakeIdle) {
   EXPECT_THAT(WarningsOf("  secondary_rule: once_per_micro_step\n"),
               ElementsAre("s.yaml:11:3: warning: zero.secondary_rule: no effect without "
                           "secondary_partition_size"));

@@ -56,7 +56,7 @@ Command AddCheck(CLI::App& zerosim) {
   const auto options = std::make_shared<CheckOptions>();
   CLI::App* app =
       zerosim.add_subcommand("check", "Read scenarios and report every problem in them");
-  app->add_option("SCENARIO", options->scenarios, "YAML files")->required();
+  app->add_option("SCENARIO", options->scenarios, "YAML files")->required()->check(FilePath());
   app->add_option("--set", options->set, "Override a key by its path; may be repeated")
       ->type_name("KEY=VALUE")
       ->take_all()

@@ -33,6 +33,9 @@ Command AddRun(CLI::App& zerosim);
 // Where scenarios find hardware and models by name, after their own folder and those above it.
 Catalog DefaultCatalog();
 
+// Accepts the path of a file, which an argument that a script forgot to fill in is not.
+CLI::Validator FilePath();
+
 // "cluster.nodes=48" in two. Throws UsageError if there is no '=' or nothing before it.
 Override ParseOverride(const std::string& text);
 

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <new>
 #include <string>
 #include <system_error>
@@ -66,14 +67,26 @@ int Report(int status, const std::string& what) {
   return status;
 }
 
-// Runs `execute`; what it printed counts only if all of it arrived.
+int ReportOutput(int error) {
+  return Report(kExitEnvironment, fmt::format("zerosim: standard output: cannot write: {}",
+                                              std::generic_category().message(error)));
+}
+
+// What was printed counts only if all of it arrived.
+int Done() {
+  std::cout.flush();  // CLI11 prints help there
+  return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 ? kExitDone : ReportOutput(errno);
+}
+
 int Execute(const Command& command) {
-  command.execute();
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    return Report(kExitEnvironment, fmt::format("zerosim: standard output: cannot write: {}",
-                                                std::generic_category().message(errno)));
+  try {
+    command.execute();
+  } catch (const std::system_error& e) {
+    // What fmt throws in the middle of a text.
+    if (std::ferror(stdout) == 0) throw;
+    return ReportOutput(e.code().value());
   }
-  return kExitDone;
+  return Done();
 }
 
 int Main(int argc, char** argv) {
@@ -87,7 +100,8 @@ int Main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
-    return app.exit(e);  // --help and --version
+    app.exit(e);  // prints --help or --version
+    return Done();
   } catch (const CLI::ParseError& e) {
     for (const Command& command : commands) {
       if (command.app->parsed()) {
