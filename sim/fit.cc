@@ -34,7 +34,7 @@ void AddBatchChange(std::string setting, Scenario changed, std::vector<Candidate
 // Flat gradient buckets are always there: half of them at a time, down to what holds a large
 // matrix.
 void AddBuckets(const Scenario& s, std::vector<Candidate>* out) {
-  if (s.zero.stage == 0 || !s.zero.contiguous_gradients) return;
+  if (s.fsdp || s.zero.stage == 0 || !s.zero.contiguous_gradients) return;
   for (std::int64_t size = s.zero.reduce_bucket_size / 2; size >= 10'000'000; size /= 2) {
     Scenario changed = s;
     changed.zero.reduce_bucket_size = size;
@@ -43,7 +43,7 @@ void AddBuckets(const Scenario& s, std::vector<Candidate>* out) {
 }
 
 void AddParameterLimits(const Scenario& s, std::vector<Candidate>* out) {
-  if (s.zero.stage != 3) return;
+  if (s.fsdp || s.zero.stage != 3) return;
   for (std::int64_t live = s.zero.max_live_parameters / 2; live >= 50'000'000; live /= 2) {
     Scenario changed = s;
     changed.zero.max_live_parameters = live;
@@ -52,10 +52,12 @@ void AddParameterLimits(const Scenario& s, std::vector<Candidate>* out) {
 }
 
 void AddSecondary(const Scenario& s, std::vector<Candidate>* out) {
-  if (!s.zero.has_secondary()) return;
+  if (s.secondary_size() == 1) return;
   Scenario changed = s;
   changed.zero.secondary_partition_size = 1;
-  out->push_back({"zero.secondary_partition_size=1", std::move(changed)});
+  if (changed.fsdp) changed.fsdp->secondary_partition_size = 1;
+  out->push_back({s.fsdp ? "fsdp.secondary_partition_size=1" : "zero.secondary_partition_size=1",
+                  std::move(changed)});
 }
 
 void AddMicroBatches(const Scenario& s, std::vector<Candidate>* out) {
@@ -78,11 +80,28 @@ void AddCheckpointing(const Scenario& s, std::vector<Candidate>* out) {
 }
 
 void AddStages(const Scenario& s, std::vector<Candidate>* out) {
+  if (s.fsdp) {
+    Scenario changed = s;
+    if (s.fsdp->sharding == FsdpStrategy::kFullShard) return;
+    changed.fsdp->sharding = FsdpStrategy::kFullShard;
+    out->push_back({"fsdp.sharding=full_shard", std::move(changed)});
+    return;
+  }
   for (int stage = s.zero.stage + 1; stage <= 3; ++stage) {
     Scenario changed = s;
     changed.zero.stage = stage;
     out->push_back({fmt::format("zero.stage={}", stage), std::move(changed)});
   }
+}
+
+// One copy of the states over all ranks instead of several.
+void AddFullSharding(const Scenario& s, std::vector<Candidate>* out) {
+  const int size = s.fsdp ? s.fsdp->shard_size : s.zero.shard_size;
+  if (size == 0 || size == s.world_size()) return;
+  Scenario changed = s;
+  (s.fsdp ? changed.fsdp->shard_size : changed.zero.shard_size) = 0;
+  out->push_back({fmt::format("{}.shard_size={}", s.fsdp ? "fsdp" : "zero", s.world_size()),
+                  std::move(changed)});
 }
 
 void AddNodes(const Scenario& s, std::vector<Candidate>* out) {
@@ -113,7 +132,7 @@ Bytes PeakMemory(const Scenario& scenario) {
 
 std::optional<FittingChange> SmallestFittingChange(const Scenario& scenario) {
   for (const auto add : {AddParameterLimits, AddBuckets, AddSecondary, AddMicroBatches,
-                         AddCheckpointing, AddStages, AddNodes}) {
+                         AddCheckpointing, AddStages, AddFullSharding, AddNodes}) {
     // Candidates of one key become ever stronger: if the last is not enough, none is.
     std::vector<Candidate> candidates;
     add(scenario, &candidates);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "models/compute/compute.h"
+#include "models/parallel/scenario_groups.h"
 #include "models/quantization/quantization.h"
 #include "sim/critical_path.h"
 #include "sim/fit.h"
@@ -178,25 +179,24 @@ QuantizationPath PathOf(int events, const QuantizationFormat& format, std::int64
 }
 
 void AddQuantization(const Scenario& scenario, const PreparedStep& step, StepReport* report) {
-  const ZeroConfig& zero = scenario.zero;
   report->weights_forward.bits = report->weights_backward.bits = report->gradients.bits = 16;
   // The largest matrix of a layer stands for all.
   const Weight* largest = nullptr;
   for (const Weight& w : step.layout.weights) {
     if (!w.is_vector() && (largest == nullptr || w.elements() > largest->elements())) largest = &w;
   }
-  if (zero.stage != 3 || largest == nullptr) return;
-  const int world = scenario.world_size();
-  if (zero.quantized_weights) {
-    const QuantizedSize shard =
-        QuantizedSizeOf(CeilDiv(largest->elements(), world), *zero.quantized_weights);
-    report->weights_forward = PathOf(1, *zero.quantized_weights, shard.group_size);
+  if (!scenario.shards_weights() || largest == nullptr) return;
+  const ShardingGroups groups = ShardingGroupsOf(scenario);
+  const int world = groups.shard.size;
+  if (const auto& format = scenario.quantized_weights()) {
+    const QuantizedSize shard = QuantizedSizeOf(CeilDiv(largest->elements(), world), *format);
+    report->weights_forward = PathOf(1, *format, shard.group_size);
     // hpZ's shard holds values that were quantised once, and quantises them again.
     report->weights_backward =
-        PathOf(zero.has_secondary() ? 2 : 1, *zero.quantized_weights, shard.group_size);
+        PathOf(scenario.secondary_size() > 1 ? 2 : 1, *format, shard.group_size);
   }
-  if (zero.quantized_gradients && scenario.cluster.nodes > 1) {
-    const GradientQuantization& formats = *zero.quantized_gradients;
+  if (scenario.quantized_gradients() && groups.across.size > 1) {
+    const GradientQuantization& formats = *scenario.quantized_gradients();
     const QuantizedSize first =
         QuantizedSizeOf(largest->elements(), formats.in_node,
                         std::max({largest->rows, largest->columns, std::int64_t{world}}));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/parallel/scenario_groups.h"
+
 namespace zerosim {
 namespace {
 
@@ -37,12 +39,28 @@ std::int64_t BufferElements(const ZeroConfig& zero) {
   return buckets * zero.reduce_bucket_size;
 }
 
-int Communicators(const Scenario& scenario) {
+int Communicators(const Scenario& scenario, const ShardingGroups& groups) {
   if (scenario.world_size() == 1) return 0;
   int count = 1;
-  if (scenario.zero.has_secondary()) ++count;
-  if (scenario.zero.quantized_gradients && scenario.cluster.nodes > 1) count += 2;
+  if (scenario.secondary_size() > 1) ++count;
+  if (groups.replicas.size > 1) ++count;
+  if (scenario.shards_weights() && scenario.quantized_gradients() && groups.across.size > 1) {
+    count += 2;
+  }
   return count;
+}
+
+// FSDP keeps weights and gradients in fp32 and Adam's moments with them; 16-bit weights exist only
+// while they are gathered.
+StaticMemory FsdpStates(const FsdpConfig& fsdp, const ModelLayout& layout, int shards) {
+  constexpr std::int64_t kFp32 = 4;
+  const std::int64_t all = layout.parameters();
+  const std::int64_t shard = fsdp.sharding == FsdpStrategy::kNoShard ? all : CeilDiv(all, shards);
+  return {.parameters = Bytes::Count(kFp32 * shard),
+          .gradients = Bytes::Count(kFp32 * shard),
+          .optimizer = Bytes::Count(2 * kFp32 * shard),
+          .buffers = {},
+          .context = {}};
 }
 
 // Bytes a layer keeps for backward when nothing is recomputed, for one token: what
@@ -65,7 +83,15 @@ std::int64_t LinearBytesPerToken(const TransformerSpec& model) {
 
 StaticMemory StaticMemoryOf(const Scenario& scenario, const ModelLayout& layout) {
   const ZeroConfig& zero = scenario.zero;
-  const int ranks = scenario.world_size();
+  const ShardingGroups groups = ShardingGroupsOf(scenario);
+  const int ranks = groups.shard.size;
+  const Bytes context =
+      Bytes::Count(kCudaContext + Communicators(scenario, groups) * kNcclCommunicator);
+  if (scenario.fsdp) {
+    StaticMemory states = FsdpStates(*scenario.fsdp, layout, ranks);
+    states.context = context;
+    return states;
+  }
   const std::int64_t full = layout.parameters();
   const std::int64_t flat_shard = CeilDiv(full, ranks);
   const std::int64_t shard = zero.stage == 3 ? ShardElements(layout, ranks) : flat_shard;
@@ -79,7 +105,7 @@ StaticMemory StaticMemoryOf(const Scenario& scenario, const ModelLayout& layout)
           .gradients = Bytes::Count(kValueBytes * gradients),
           .optimizer = Bytes::Count(kOptimizerBytes * optimizer),
           .buffers = Bytes::Count(kValueBytes * BufferElements(zero)),
-          .context = Bytes::Count(kCudaContext + Communicators(scenario) * kNcclCommunicator)};
+          .context = context};
 }
 
 ActivationMemory ActivationMemoryOf(const Scenario& scenario) {

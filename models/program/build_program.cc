@@ -10,6 +10,7 @@
 #include "models/parallel/scenario_groups.h"
 #include "models/program/collective_kinds.h"
 #include "models/program/deepspeed.h"
+#include "models/program/fsdp.h"
 #include "models/program/program_writer.h"
 #include "models/program/trace.h"
 
@@ -26,6 +27,15 @@ Label OptimizerLabel(const Scenario& scenario) {
           .micro_step = scenario.training.gradient_accumulation_steps - 1};
 }
 
+std::unique_ptr<Sharding> MakeSharding(const Scenario& scenario, const ModelLayout& layout,
+                                       const std::vector<Visit>& trace, ProgramWriter* writer) {
+  const CollectiveKinds kinds(ShardingGroupsOf(scenario), scenario.world_size());
+  if (scenario.fsdp) {
+    return std::make_unique<FsdpSharding>(scenario, layout, trace, kinds, writer);
+  }
+  return std::make_unique<DeepSpeedSharding>(scenario, layout, trace, kinds, writer);
+}
+
 // The passes of one optimizer step over the trace.
 class StepBuilder {
  public:
@@ -34,9 +44,7 @@ class StepBuilder {
         layout_(layout),
         trace_(TraceOf(layout, scenario.training.checkpointing)),
         writer_("all ranks"),
-        sharding_(std::make_unique<DeepSpeedSharding>(
-            scenario, layout, trace_,
-            CollectiveKinds(ShardingGroupsOf(scenario), scenario.world_size()), &writer_)),
+        sharding_(MakeSharding(scenario, layout, trace_, &writer_)),
         activations_(ActivationMemoryOf(scenario)) {}
 
   StepProgram Build() {

@@ -16,6 +16,7 @@ DeepSpeedSharding::DeepSpeedSharding(const Scenario& scenario, const ModelLayout
 
 void DeepSpeedSharding::StartMicroStep(const Label&, bool last) {
   last_ = last;
+  gradients_.StartMicroStep(last);
   if (weights_) weights_->StartMicroStep();
 }
 

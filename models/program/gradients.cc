@@ -7,7 +7,7 @@
 
 #include "models/compute/compute.h"
 #include "models/program/kernel_bytes.h"
-#include "models/quantization/quantization.h"
+#include "models/program/two_hops.h"
 
 namespace zerosim {
 namespace {
@@ -105,7 +105,9 @@ void GradientReducer::Reduce(const Label& label) {
 
 void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Label& label) {
   const ClusterSpec& cluster = scenario_->cluster;
-  const int world = groups().shard.size;
+  const Communicator communicator =
+      scenario_->zero.stage == 3 ? Communicator::kShard : Communicator::kData;
+  const int world = kinds_.GroupOf(communicator).size;
   std::int64_t elements = 0;
   for (const int w : weights) elements += layout_->weights[w].elements();
 
@@ -121,76 +123,41 @@ void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Labe
   const int kind = kinds_.Kind("gradients",
                                scatter && scenario_->zero.stage > 0 ? CollectiveOp::kReduceScatter
                                                                     : CollectiveOp::kAllReduce,
-                               Communicator::kShard, writer_);
+                               communicator, writer_);
   const OpId op =
-      writer_->Collective(Stream::kReduce, Communicator::kShard, WithAction(label, Action::kReduce),
+      writer_->Collective(Stream::kReduce, communicator, WithAction(label, Action::kReduce),
                           {.kind = kind, .full = full, .payload = full}, Seconds());
   writer_->StreamWaits(Stream::kReduce, op);
+  if (scenario_->zero.stage == 3) ReduceOverReplicas(elements, label);
 }
 
-OpId GradientReducer::AllToAll(const char* name, Communicator communicator, Action action,
-                               const Label& label, Bytes full, Bytes payload) {
-  const int kind = kinds_.Kind(name, CollectiveOp::kAllToAll, communicator, writer_);
-  const OpId op = writer_->Collective(
-      Stream::kReduce, communicator, WithAction(label, action),
-      {.kind = kind, .full = full, .payload = payload, .launches = 2}, Seconds());
+// MiCS: copies of a shard are summed at the boundary of gradient accumulation
+// (runtime/zero/mics.py, allreduce_mics_shard_grads).
+void GradientReducer::ReduceOverReplicas(std::int64_t elements, const Label& label) {
+  if (groups().replicas.size == 1 || !boundary_) return;
+  const Bytes shard = Bytes::Count(2 * CeilDiv(elements, groups().shard.size));
+  const int kind =
+      kinds_.Kind("gradients_replicas", CollectiveOp::kAllReduce, Communicator::kReplicas, writer_);
+  writer_->HostWork(label, Seconds::Count(scenario_->cluster.calibration.host_launch.value));
+  const OpId op = writer_->Collective(Stream::kReduce, Communicator::kReplicas,
+                                      WithAction(label, Action::kReduce),
+                                      {.kind = kind, .full = shard, .payload = shard}, Seconds());
   writer_->StreamWaits(Stream::kReduce, op);
-  return op;
 }
 
-// quantise -> all-to-all in the node -> dequantise, sum, quantise -> all-to-all between the GPUs of
-// equal local rank -> dequantise, sum. Strictly in sequence, on the reduce stream.
 void GradientReducer::ReduceQuantized(int weight, const Label& label) {
-  const ClusterSpec& cluster = scenario_->cluster;
   const GradientQuantization& formats = *scenario_->zero.quantized_gradients;
   const Weight& w = layout_->weights[weight];
-  const std::int64_t elements = w.elements();
   const int world = groups().shard.size;
-  const int local = groups().in_node.size;
-  const int nodes = groups().across.size;
-  const std::int64_t groups = std::max({w.rows, w.columns, std::int64_t{world}});
-  if (!formats.in_node.group_size && groups % world != 0) {
+  const std::int64_t scale_groups = std::max({w.rows, w.columns, std::int64_t{world}});
+  if (!formats.in_node.group_size && scale_groups % world != 0) {
     writer_->Warn(fmt::format(
         "qgZ: {} groups of a {} x {} gradient do not divide by {} ranks: DeepSpeed drops the last "
         "of them",
-        groups, w.rows, w.columns, world));
+        scale_groups, w.rows, w.columns, world));
   }
-  const QuantizedSize first = QuantizedSizeOf(elements, formats.in_node, groups);
-  const Bytes payload = Bytes::Count(2 * elements);
-
-  writer_->HostWork(label, Seconds::Count(8 * cluster.calibration.host_launch.value));
-  // Input and output of the first all-to-all; those of the second are 1/L of it, the sum is 16 bit.
-  const Bytes temporary =
-      2 * first.total() + Bytes::Count(3 * CeilDiv(elements, local) + 2 * CeilDiv(elements, world));
-  writer_->Memory(MemoryTerm::kBuffers, temporary);
-  writer_->Kernel(Stream::kReduce, WithAction(label, Action::kQuantize),
-                  MemoryTime(QuantizeTraffic(elements, formats.in_node.bits), cluster));
-  if (!formats.two_hops) {
-    AllToAll("gradients_all_to_all", Communicator::kShard, Action::kReduceAcross, label,
-             first.total(), payload);
-    writer_->Kernel(
-        Stream::kReduce, WithAction(label, Action::kAccumulate),
-        MemoryTime(AccumulateTraffic(CeilDiv(elements, world), world, formats.in_node.bits),
-                   cluster));
-    writer_->Memory(MemoryTerm::kBuffers, -1 * temporary);
-    return;
-  }
-  AllToAll("gradients_in_node", Communicator::kNode, Action::kReduceInNode, label, first.total(),
-           payload);
-  const std::int64_t part = CeilDiv(elements, local);
-  writer_->Kernel(
-      Stream::kReduce, WithAction(label, Action::kRequantize),
-      MemoryTime(RequantizeTraffic(part, local, formats.in_node.bits, formats.between_nodes.bits),
-                 cluster));
-  const QuantizedSize second =
-      QuantizedSizeOf(part, formats.between_nodes, std::max<std::int64_t>(1, groups / local));
-  AllToAll("gradients_across_nodes", Communicator::kAcrossNodes, Action::kReduceAcross, label,
-           second.total(), Bytes::Count(2 * part));
-  writer_->Kernel(
-      Stream::kReduce, WithAction(label, Action::kAccumulate),
-      MemoryTime(AccumulateTraffic(CeilDiv(part, nodes), nodes, formats.between_nodes.bits),
-                 cluster));
-  writer_->Memory(MemoryTerm::kBuffers, -1 * temporary);
+  ReduceInTwoHops(w.elements(), scale_groups, formats, scenario_->cluster, label, &kinds_, writer_);
+  ReduceOverReplicas(w.elements(), label);
 }
 
 }  // namespace zerosim

@@ -23,6 +23,9 @@ class GradientReducer {
   GradientReducer(const Scenario& scenario, const ModelLayout& layout, CollectiveKinds kinds,
                   ProgramWriter* writer);
 
+  // A micro-step begins; `boundary`: the last of its optimizer step.
+  void StartMicroStep(bool boundary) { boundary_ = boundary; }
+
   // The gradient of `weight`, or a first part of it, takes memory from now on.
   void Begin(int weight);
 
@@ -37,8 +40,7 @@ class GradientReducer {
   void Reduce(const Label& label);
   void ReduceTogether(const std::vector<int>& weights, const Label& label);
   void ReduceQuantized(int weight, const Label& label);
-  OpId AllToAll(const char* name, Communicator communicator, Action action, const Label& label,
-                Bytes full, Bytes payload);
+  void ReduceOverReplicas(std::int64_t elements, const Label& label);
   bool QuantizedTogether(int weight) const;
   void WaitForOldReductions(const Label& label);
 
@@ -48,6 +50,7 @@ class GradientReducer {
   ProgramWriter* writer_;
   std::vector<int> bucket_;
   std::int64_t bucket_elements_ = 0;
+  bool boundary_ = true;
   struct Reduction {
     OpId op;
     Bytes gradients;  // full-size gradients that live until `op` is done

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "models/compute/compute.h"
+#include "models/program/gather_call.h"
 #include "models/program/kernel_bytes.h"
-#include "models/quantization/quantization.h"
 
 namespace zerosim {
 namespace {
@@ -85,30 +85,22 @@ void WeightGatherer::GatherFrom(Communicator communicator, const std::vector<int
   }
   if (!MayOverlap(label)) writer_->StreamWaits(Stream::kGather, Stream::kCompute);
 
-  Call call;
+  GatherCall gather = GatherCallOf(handle.elements, shard_elements, shards,
+                                   scenario_->zero.quantized_weights, cluster);
+  if (!gather.deepspeed_accepts) {
+    writer_->Warn(fmt::format(
+        "qwZ: a shard of {} elements ({} ranks) has no group count that DeepSpeed accepts "
+        "(assertion \"multiple of 8\"); timed as if it were padded",
+        shard_elements, shards));
+  }
+  Call& call = gather.call;
   const char* name = label.phase == Phase::kForward ? "weights_forward" : "weights_backward";
   call.kind = kinds_.Kind(name, CollectiveOp::kAllGather, communicator, writer_);
-  call.payload = Bytes::Count(2 * handle.elements);
-  Seconds lead;
-  if (const auto& format = scenario_->zero.quantized_weights) {
-    const QuantizedSize shard = QuantizedSizeOf(shard_elements, *format);
-    if (!shard.deepspeed_accepts) {
-      writer_->Warn(fmt::format(
-          "qwZ: a shard of {} elements ({} ranks) has no group count that DeepSpeed accepts "
-          "(assertion \"multiple of 8\"); timed as if it were padded",
-          shard_elements, shards));
-    }
-    call.full = shards * shard.total();
-    call.launches = 2;
-    lead = MemoryTime(QuantizeTraffic(shard_elements, format->bits), cluster);
-  } else {
-    call.full = Bytes::Count(2 * shard_elements * shards);
-  }
   handle.buffer = call.full;
   writer_->HostWork(label,
                     Seconds::Count((2 + call.launches) * cluster.calibration.host_launch.value));
   handle.gather = writer_->Collective(Stream::kGather, communicator,
-                                      WithAction(label, Action::kGather), call, lead);
+                                      WithAction(label, Action::kGather), call, gather.lead);
   writer_->Memory(MemoryTerm::kLiveParameters, handle.buffer);
   for (const int w : weights) handle_of_[w] = static_cast<int>(handles_.size());
   handles_.push_back(handle);

@@ -46,6 +46,14 @@ void RefuseCatalogFile(const Node& root, const std::string& path, Problems* prob
   problems->ThrowIfAny();
 }
 
+void CheckOneStrategy(SectionReader* top) {
+  if (top->Has("zero") && top->Has("fsdp")) {
+    top->Report("fsdp", "a scenario has one strategy, and \"zero\" is given too");
+  } else if (!top->Has("zero") && !top->Has("fsdp")) {
+    top->Report("zero", "missing; expected a section \"zero\" or \"fsdp\"");
+  }
+}
+
 }  // namespace
 
 ReadResult ReadScenarioText(const std::string& text, const std::string& path,
@@ -67,6 +75,8 @@ ReadResult ReadScenarioText(const std::string& text, const std::string& path,
   scenario.training = ReadTraining(top.Section("training"));
   ReadParallelism(top.Section("parallelism"));
   scenario.zero = ReadZero(top.Section("zero"), scenario.cluster.node.gpus);
+  scenario.fsdp = ReadFsdp(top.Section("fsdp"), top.Has("fsdp"), scenario.cluster.node.gpus);
+  CheckOneStrategy(&top);
   scenario.compute = ReadCompute(top.Section("compute"));
   SectionReader collectives = top.Section("collectives");
   collectives.ReadChoice("algorithm", &scenario.algorithm);

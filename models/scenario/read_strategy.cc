@@ -8,9 +8,9 @@
 namespace zerosim {
 namespace {
 
-std::optional<QuantizationFormat> ReadQuantizedWeights(SectionReader* zero) {
-  const bool on = zero->IsOn("quantized_weights");
-  SectionReader section = zero->Section("quantized_weights");
+std::optional<QuantizationFormat> ReadQuantizedWeights(SectionReader* strategy) {
+  const bool on = strategy->IsOn("quantized_weights");
+  SectionReader section = strategy->Section("quantized_weights");
   QuantizationFormat format;
   section.Read("bits", &format.bits);
   section.Read("group_size", &format.group_size);
@@ -19,9 +19,9 @@ std::optional<QuantizationFormat> ReadQuantizedWeights(SectionReader* zero) {
   return on ? std::optional(format) : std::nullopt;
 }
 
-std::optional<GradientQuantization> ReadQuantizedGradients(SectionReader* zero) {
-  const bool on = zero->IsOn("quantized_gradients");
-  SectionReader section = zero->Section("quantized_gradients");
+std::optional<GradientQuantization> ReadQuantizedGradients(SectionReader* strategy) {
+  const bool on = strategy->IsOn("quantized_gradients");
+  SectionReader section = strategy->Section("quantized_gradients");
   QuantizationFormat both{.bits = 4, .group_size = {}, .symmetric = true};
   section.Read("bits", &both.bits);
   section.Read("group_size", &both.group_size);
@@ -81,6 +81,7 @@ ZeroConfig ReadZero(SectionReader section, int gpus_per_node) {
   zero.quantized_weights = ReadQuantizedWeights(&section);
   section.ReadCountOrNode("secondary_partition_size", gpus_per_node,
                           &zero.secondary_partition_size);
+  section.ReadCountOrNode("shard_size", gpus_per_node, &zero.shard_size);
   section.ReadChoice("secondary_rule", &zero.secondary_rule);
   zero.quantized_gradients = ReadQuantizedGradients(&section);
   section.ReadChoice("gradient_collective", &zero.gradient_collective);
@@ -101,6 +102,25 @@ ZeroConfig ReadZero(SectionReader section, int gpus_per_node) {
   overlap.Finish();
   section.Finish();
   return zero;
+}
+
+std::optional<FsdpConfig> ReadFsdp(SectionReader section, bool given, int gpus_per_node) {
+  FsdpConfig fsdp;
+  section.ReadChoice("sharding", &fsdp.sharding);
+  section.ReadCountOrNode("shard_size", gpus_per_node, &fsdp.shard_size);
+  section.Read("blocks_per_unit", &fsdp.blocks_per_unit);
+  section.Read("separate_embeddings", &fsdp.separate_embeddings);
+  section.Read("forward_prefetch", &fsdp.forward_prefetch);
+  section.ReadChoice("backward_prefetch", &fsdp.backward_prefetch);
+  section.Read("limit_all_gathers", &fsdp.limit_all_gathers);
+  section.ReadChoice("reduce_precision", &fsdp.reduce_precision);
+  section.Read("no_sync", &fsdp.no_sync);
+  section.ReadCountOrNode("secondary_partition_size", gpus_per_node,
+                          &fsdp.secondary_partition_size);
+  fsdp.quantized_weights = ReadQuantizedWeights(&section);
+  fsdp.quantized_gradients = ReadQuantizedGradients(&section);
+  section.Finish();
+  return given ? std::optional(fsdp) : std::nullopt;
 }
 
 ComputeSpec ReadCompute(SectionReader section) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "models/fsdp/fsdp.h"
 #include "models/hardware/hardware.h"
 #include "models/transformer/transformer.h"
 #include "models/zero/zero.h"
@@ -46,10 +47,27 @@ struct Scenario {
   TransformerSpec model;
   TrainingSpec training;
   ZeroConfig zero;
+  std::optional<FsdpConfig> fsdp;  // in place of `zero`
   ComputeSpec compute;
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::kRing;
 
   int world_size() const { return cluster.world_size(); }
+
+  // What both strategies have. hpZ and quantisation act in stage 3 only.
+  bool shards_weights() const {
+    return fsdp ? fsdp->sharding != FsdpStrategy::kNoShard : zero.stage == 3;
+  }
+  const std::optional<QuantizationFormat>& quantized_weights() const {
+    return fsdp ? fsdp->quantized_weights : zero.quantized_weights;
+  }
+  const std::optional<GradientQuantization>& quantized_gradients() const {
+    return fsdp ? fsdp->quantized_gradients : zero.quantized_gradients;
+  }
+  // Ranks of an hpZ group; 1: there is none.
+  int secondary_size() const {
+    if (fsdp) return fsdp->secondary_partition_size;
+    return zero.has_secondary() ? zero.secondary_partition_size : 1;
+  }
 };
 
 }  // namespace zerosim

@@ -90,7 +90,7 @@ class Checker {
     if (CheckParameters()) CheckActivations();
     CheckPasses();
     CheckGlobalBatch();
-    CheckSecondary();
+    CheckGroups();
   }
 
  private:
@@ -274,10 +274,33 @@ class Checker {
     return fmt::format("nearest are {} and {}", below, above);
   }
 
-  void CheckSecondary() {
-    const std::string_view key = "zero.secondary_partition_size";
-    if (!KnowRanks() || !Know({key})) return;
-    const std::int64_t size = s_.zero.secondary_partition_size;
+  // Groups that share a copy of something: of the states, or hpZ's of the weights.
+  void CheckGroups() {
+    if (s_.fsdp) {
+      CheckGroup("fsdp.secondary_partition_size", s_.fsdp->secondary_partition_size);
+      CheckGroup("fsdp.shard_size", s_.fsdp->shard_size);
+    } else {
+      CheckGroup("zero.secondary_partition_size", s_.zero.secondary_partition_size);
+      CheckGroup("zero.shard_size", s_.zero.shard_size);
+    }
+    CheckSecondaryInShard();
+  }
+
+  void CheckSecondaryInShard() {
+    const std::string_view key =
+        s_.fsdp ? "fsdp.secondary_partition_size" : "zero.secondary_partition_size";
+    const std::string_view shard_key = s_.fsdp ? "fsdp.shard_size" : "zero.shard_size";
+    const int shard = s_.fsdp ? s_.fsdp->shard_size : s_.zero.shard_size;
+    const int secondary =
+        s_.fsdp ? s_.fsdp->secondary_partition_size : s_.zero.secondary_partition_size;
+    if (!Know({key, shard_key}) || shard == 0 || secondary <= 1) return;
+    if (shard % secondary == 0) return;
+    Report(key, fmt::format("expected a divisor of {} {}{}, got {}", shard_key, shard,
+                            Mention(shard_key, key), secondary));
+  }
+
+  void CheckGroup(std::string_view key, std::int64_t size) {
+    if (!KnowRanks() || !Know({key}) || size == 0) return;
     const std::int64_t gpus = s_.cluster.node.gpus;
     if (size > Ranks()) {
       Report(key, fmt::format("expected at most the {} ranks, got {}", Ranks(), size));
@@ -305,6 +328,37 @@ void CheckBetweenSections(const Node& root, Scenario* scenario, Problems* proble
   Checker(root, scenario, problems).Run();
 }
 
+namespace {
+
+template <typename Warn>
+void WarnOfFsdpKeys(const Scenario& scenario, Warn warn) {
+  const FsdpConfig& fsdp = *scenario.fsdp;
+  warn({"training.first_step"}, "with fsdp, which has no trace to record");
+  if (fsdp.sharding == FsdpStrategy::kNoShard) {
+    warn({"fsdp.quantized_weights", "fsdp.secondary_partition_size", "fsdp.backward_prefetch",
+          "fsdp.forward_prefetch", "fsdp.limit_all_gathers", "fsdp.shard_size"},
+         "with no_shard, which gathers nothing");
+  }
+  if (fsdp.sharding == FsdpStrategy::kShardGradOp) {
+    warn({"fsdp.secondary_partition_size", "fsdp.backward_prefetch"},
+         "with shard_grad_op, which does not gather for backward");
+  }
+  if (scenario.model.tied_embeddings) {
+    warn({"fsdp.separate_embeddings"}, "with a tied head, which is in the root with the embedding");
+  }
+  if (scenario.training.gradient_accumulation_steps == 1) {
+    warn({"fsdp.no_sync"}, "with one micro-step");
+  }
+  if (fsdp.quantized_gradients) {
+    warn({"fsdp.reduce_precision"}, "with quantized_gradients");
+    if (scenario.cluster.nodes == 1) {
+      warn({"fsdp.quantized_gradients"}, "on one node; gradients then travel unquantised");
+    }
+  }
+}
+
+}  // namespace
+
 void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problems* problems) {
   const Places places(root);
   const auto warn = [&](std::initializer_list<std::string_view> keys, std::string_view why) {
@@ -318,7 +372,9 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
   const ZeroConfig& zero = scenario.zero;
   const bool one_node = scenario.cluster.nodes == 1;
 
-  if (zero.stage != 3) {
+  if (scenario.fsdp) {
+    WarnOfFsdpKeys(scenario, warn);
+  } else if (zero.stage != 3) {
     warn({"zero.quantized_weights", "zero.quantized_gradients", "zero.secondary_partition_size",
           "zero.secondary_rule", "zero.prefetch_bucket_size", "zero.max_live_parameters",
           "zero.max_reuse_distance", "zero.param_persistence_threshold",
@@ -356,7 +412,7 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
       }
     }
   }
-  if (scenario.training.precision == Precision::kBf16 && zero.stage == 3 &&
+  if (!scenario.fsdp && scenario.training.precision == Precision::kBf16 && zero.stage == 3 &&
       (zero.quantized_weights || zero.quantized_gradients)) {
     const char* const key =
         zero.quantized_weights ? "zero.quantized_weights" : "zero.quantized_gradients";

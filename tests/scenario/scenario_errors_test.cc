@@ -90,7 +90,7 @@ TEST(ScenarioErrors, SayThatTheDefaultsOfAMissingSectionAreNoProblem) {
             "s.yaml:1:1: error: training: missing; expected a section\n"
             "  name: x\n"
             "  ^\n"
-            "s.yaml:1:1: error: zero: missing; expected a section\n"
+            "s.yaml:1:1: error: zero: missing; expected a section \"zero\" or \"fsdp\"\n"
             "  name: x\n"
             "  ^\n");
 }
@@ -229,7 +229,7 @@ TEST(ScenarioErrors, SayWhatIsNotSupportedYet) {
             "expected 1, got 8\n"
             "  parallelism: {tensor: 8}\n"
             "                        ^\n"
-            "s.yaml:13:1: error: fsdp: FSDP is not supported yet; use \"zero:\"\n"
+            "s.yaml:13:1: error: fsdp: a scenario has one strategy, and \"zero\" is given too\n"
             "  fsdp: {}\n"
             "  ^\n");
 }

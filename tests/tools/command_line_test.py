@@ -49,7 +49,7 @@ class Scenario(unittest.TestCase):
 
   def assert_accepted(self, result):
     self.assertEqual((result[0], result[2]), (0, ""))
-    self.assertIn("ok: 24 nodes of 16 GPUs", result[1])
+    self.assertIn("ok\n  ranks       384: 24 nodes of 16 GPUs\n", result[1])
 
   def test_may_come_by_standard_input(self):
     with SCENARIO.open() as file:

@@ -10,6 +10,7 @@
 #include "models/scenario/read_scenario.h"
 #include "models/transformer/transformer.h"
 #include "tools/zerosim/command.h"
+#include "tools/zerosim/derived_text.h"
 
 namespace zerosim {
 namespace {
@@ -34,9 +35,7 @@ void Check(const CheckOptions& options) {
       for (const std::string& warning : program.warnings) {
         fmt::print("{}: warning: {}\n", path, warning);
       }
-      fmt::print("{}: ok: {} nodes of {} GPUs, {:.3g} billion parameters, ZeRO stage {}\n", path,
-                 scenario.cluster.nodes, scenario.cluster.node.gpus,
-                 static_cast<double>(layout.parameters()) * 1e-9, scenario.zero.stage);
+      fmt::print("{}: ok\n{}", path, DerivedText(scenario, layout));
     } catch (const ScenarioError& e) {
       std::fflush(stdout);
       fmt::print(stderr, "{}", e.what());

@@ -1,0 +1,14 @@
+// What a scenario comes to before anything is simulated: `zerosim check`.
+#pragma once
+
+#include <string>
+
+#include "models/scenario/scenario.h"
+#include "models/transformer/transformer.h"
+
+namespace zerosim {
+
+// Ranks, parameters, strategy, groups, batch and memory, one indented line each.
+std::string DerivedText(const Scenario& scenario, const ModelLayout& layout);
+
+}  // namespace zerosim
