@@ -87,6 +87,13 @@ constexpr KeySpec kKeys[] = {
      .high = 1024,
      .meaning = "NICs of the node that collectives may use; cluster.fabric.nics_per_node says how "
                 "many of them are in use."},
+    {.path = "cluster.node.nic_bandwidth",
+     .type = kRate,
+     .otherwise = "not known; the fabric says",
+     .low = kLeastRate,
+     .high = kMostRate,
+     .meaning = "Line rate of one of these NICs, a direction. A node that has it is the default of "
+                "cluster.fabric.nic_bandwidth, and its nics of nics_per_node."},
 
     {.path = "cluster.node.gpu",
      .type = kReference,
@@ -195,14 +202,14 @@ constexpr KeySpec kKeys[] = {
          "switch: every node reaches every other through one switch at the rate of its NICs."},
     {.path = "cluster.fabric.nics_per_node",
      .type = kInteger,
-     .fallback = "1",
+     .otherwise = "all of a node that has nic_bandwidth, else 1",
      .low = 1,
      .high = 1024,
      .meaning = "NICs of each node in use; at most cluster.node.nics. Collectives spread over all "
                 "of them."},
     {.path = "cluster.fabric.nic_bandwidth",
      .type = kRate,
-     .fallback = "100 Gbps",
+     .otherwise = "the node's nic_bandwidth, or 100 Gbps",
      .low = kLeastRate,
      .high = kMostRate,
      .meaning = "Line rate of one NIC, a direction. What collectives achieve of it is the "

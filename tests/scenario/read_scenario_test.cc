@@ -31,6 +31,24 @@ TEST(ReadScenario, ReadsEverySectionOfASmallScenario) {
   EXPECT_EQ(s.zero.stage, 3);
 }
 
+TEST(ReadScenario, TakesTheNodesNicsWhereTheNodeNamesTheirRate) {
+  const auto fabric = [](const std::string& keys, const std::vector<Override>& set) {
+    return ReadSmall(Small("nics_per_node: 2, nic_bandwidth: 100 Gbps, latency: 2 us", keys), set)
+        .scenario.cluster.fabric;
+  };
+  const std::vector<Override> named = {{"cluster.node.nic_bandwidth", "400 Gbps"}};
+  const auto gigabits = &BytesPerSecond::GigabitsPerSecond;
+
+  EXPECT_EQ(fabric("latency: 2 us", named).nic_bandwidth, gigabits(400));
+  EXPECT_EQ(fabric("latency: 2 us", named).nics_per_node, 2);
+  EXPECT_EQ(fabric("nic_bandwidth: 50 Gbps", named).nic_bandwidth, gigabits(50));
+  EXPECT_EQ(fabric("nic_bandwidth: 50 Gbps", named).nics_per_node, 2);
+  EXPECT_EQ(fabric("nics_per_node: 1", named).nic_bandwidth, gigabits(400));
+  EXPECT_EQ(fabric("nics_per_node: 1", named).nics_per_node, 1);
+  EXPECT_EQ(fabric("latency: 2 us", {}).nic_bandwidth, gigabits(100));
+  EXPECT_EQ(fabric("latency: 2 us", {}).nics_per_node, 1);
+}
+
 TEST(ReadScenario, FillsInWhatFollowsFromOtherKeys) {
   const Scenario s = ReadSmall(SmallScenario()).scenario;
 
