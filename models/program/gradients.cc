@@ -63,7 +63,7 @@ bool GradientReducer::QuantizedTogether(int weight) const {
   if (zero.stage != 3 || !zero.quantized_gradients || scenario_->cluster.nodes < 2) return false;
   const Weight& w = layout_->weights[weight];
   if (w.is_vector()) return false;
-  if (w.elements() % (2 * std::int64_t{scenario_->world_size()}) == 0) return true;
+  if (w.tensor_elements() % (2 * std::int64_t{scenario_->world_size()}) == 0) return true;
   writer_->Warn(
       fmt::format("qgZ: gradients of {} rows x {} columns do not divide by 2 x {} ranks: DeepSpeed "
                   "sends them in 16 bit",
@@ -107,11 +107,16 @@ void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Labe
   const ClusterSpec& cluster = scenario_->cluster;
   const int world = scenario_->world_size();
   std::int64_t elements = 0;
-  for (const int w : weights) elements += layout_->weights[w].elements();
+  std::int64_t tensors = 0;
+  for (const int w : weights) {
+    elements += layout_->weights[w].elements();
+    tensors += layout_->weights[w].count;
+  }
+  const int calls = weights.size() == 1 ? CallsFor(layout_->weights[weights[0]]) : 1;
 
-  writer_->HostWork(label, Seconds::Count(3 * cluster.calibration.host_launch.value));
+  writer_->HostWork(label, Seconds::Count(3 * calls * cluster.calibration.host_launch.value));
   // Several tensors, or one that does not divide, are first joined into one padded buffer.
-  if (weights.size() > 1 || elements % world != 0) {
+  if (tensors > 1 || elements % world != 0) {
     writer_->Kernel(Stream::kReduce, WithAction(label, Action::kReduce),
                     MemoryTime(CopyTraffic(elements), cluster));
   }
@@ -122,29 +127,45 @@ void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Labe
                                scatter && scenario_->zero.stage > 0 ? CollectiveOp::kReduceScatter
                                                                     : CollectiveOp::kAllReduce,
                                Communicator::kWorld, writer_);
-  const OpId op =
-      writer_->Collective(Stream::kReduce, Communicator::kWorld, WithAction(label, Action::kReduce),
-                          {.kind = kind, .full = full, .payload = full}, Seconds());
+  const OpId op = writer_->Collective(
+      Stream::kReduce, Communicator::kWorld, WithAction(label, Action::kReduce),
+      {.kind = kind, .full = full, .payload = full, .launches = calls}, Seconds());
   writer_->StreamWaits(Stream::kReduce, op);
 }
 
+// Buckets that the tensors of `weight` fill one after the other. They stand in the program as one
+// reduction: there may be tens of thousands of experts.
+int GradientReducer::CallsFor(const Weight& weight) const {
+  if (scenario_->zero.stage == 3 && scenario_->zero.quantized_gradients &&
+      scenario_->cluster.nodes > 1) {
+    return static_cast<int>(weight.count);  // qgZ's fall-back reduces one tensor a call
+  }
+  const std::int64_t fitting =
+      std::max<std::int64_t>(1, scenario_->zero.reduce_bucket_size / weight.tensor_elements());
+  return static_cast<int>(CeilDiv(weight.count, fitting));
+}
+
 OpId GradientReducer::AllToAll(const char* name, Communicator communicator, Action action,
-                               const Label& label, Bytes full, Bytes payload) {
+                               const Label& label, Bytes full, Bytes payload, int tensors) {
   const int kind = kinds_.Kind(name, CollectiveOp::kAllToAll, communicator, writer_);
   const OpId op = writer_->Collective(
       Stream::kReduce, communicator, WithAction(label, action),
-      {.kind = kind, .full = full, .payload = payload, .launches = 2}, Seconds());
+      {.kind = kind, .full = tensors * full, .payload = tensors * payload, .launches = 2 * tensors},
+      Seconds());
   writer_->StreamWaits(Stream::kReduce, op);
   return op;
 }
 
 // quantise -> all-to-all in the node -> dequantise, sum, quantise -> all-to-all between the GPUs of
-// equal local rank -> dequantise, sum. Strictly in sequence, on the reduce stream.
+// equal local rank -> dequantise, sum. Strictly in sequence, on the reduce stream. Tensors of equal
+// shape (experts) go through one at a time; each kind of operation stands in the program once, with
+// the time of all.
 void GradientReducer::ReduceQuantized(int weight, const Label& label) {
   const ClusterSpec& cluster = scenario_->cluster;
   const GradientQuantization& formats = *scenario_->zero.quantized_gradients;
   const Weight& w = layout_->weights[weight];
-  const std::int64_t elements = w.elements();
+  const std::int64_t elements = w.tensor_elements();
+  const int tensors = static_cast<int>(w.count);
   const int world = scenario_->world_size();
   const int local = cluster.node.gpus;
   const std::int64_t groups = std::max({w.rows, w.columns, std::int64_t{world}});
@@ -157,38 +178,38 @@ void GradientReducer::ReduceQuantized(int weight, const Label& label) {
   const QuantizedSize first = QuantizedSizeOf(elements, formats.in_node, groups);
   const Bytes payload = Bytes::Count(2 * elements);
 
-  writer_->HostWork(label, Seconds::Count(8 * cluster.calibration.host_launch.value));
+  writer_->HostWork(label, Seconds::Count(8 * tensors * cluster.calibration.host_launch.value));
   // Input and output of the first all-to-all; those of the second are 1/L of it, the sum is 16 bit.
   const Bytes temporary =
       2 * first.total() + Bytes::Count(3 * CeilDiv(elements, local) + 2 * CeilDiv(elements, world));
   writer_->Memory(MemoryTerm::kBuffers, temporary);
   writer_->Kernel(Stream::kReduce, WithAction(label, Action::kQuantize),
-                  MemoryTime(QuantizeTraffic(elements, formats.in_node.bits), cluster));
+                  tensors * MemoryTime(QuantizeTraffic(elements, formats.in_node.bits), cluster));
   if (!formats.two_hops) {
     AllToAll("gradients_all_to_all", Communicator::kWorld, Action::kReduceAcross, label,
-             first.total(), payload);
-    writer_->Kernel(
-        Stream::kReduce, WithAction(label, Action::kAccumulate),
-        MemoryTime(AccumulateTraffic(CeilDiv(elements, world), world, formats.in_node.bits),
-                   cluster));
+             first.total(), payload, tensors);
+    writer_->Kernel(Stream::kReduce, WithAction(label, Action::kAccumulate),
+                    tensors * MemoryTime(AccumulateTraffic(CeilDiv(elements, world), world,
+                                                           formats.in_node.bits),
+                                         cluster));
     writer_->Memory(MemoryTerm::kBuffers, -1 * temporary);
     return;
   }
   AllToAll("gradients_in_node", Communicator::kNode, Action::kReduceInNode, label, first.total(),
-           payload);
+           payload, tensors);
   const std::int64_t part = CeilDiv(elements, local);
-  writer_->Kernel(
-      Stream::kReduce, WithAction(label, Action::kRequantize),
-      MemoryTime(RequantizeTraffic(part, local, formats.in_node.bits, formats.between_nodes.bits),
-                 cluster));
+  writer_->Kernel(Stream::kReduce, WithAction(label, Action::kRequantize),
+                  tensors * MemoryTime(RequantizeTraffic(part, local, formats.in_node.bits,
+                                                         formats.between_nodes.bits),
+                                       cluster));
   const QuantizedSize second =
       QuantizedSizeOf(part, formats.between_nodes, std::max<std::int64_t>(1, groups / local));
   AllToAll("gradients_across_nodes", Communicator::kAcrossNodes, Action::kReduceAcross, label,
-           second.total(), Bytes::Count(2 * part));
+           second.total(), Bytes::Count(2 * part), tensors);
   writer_->Kernel(Stream::kReduce, WithAction(label, Action::kAccumulate),
-                  MemoryTime(AccumulateTraffic(CeilDiv(part, cluster.nodes), cluster.nodes,
-                                               formats.between_nodes.bits),
-                             cluster));
+                  tensors * MemoryTime(AccumulateTraffic(CeilDiv(part, cluster.nodes),
+                                                         cluster.nodes, formats.between_nodes.bits),
+                                       cluster));
   writer_->Memory(MemoryTerm::kBuffers, -1 * temporary);
 }
 

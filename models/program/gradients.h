@@ -37,7 +37,8 @@ class GradientReducer {
   void ReduceTogether(const std::vector<int>& weights, const Label& label);
   void ReduceQuantized(int weight, const Label& label);
   OpId AllToAll(const char* name, Communicator communicator, Action action, const Label& label,
-                Bytes full, Bytes payload);
+                Bytes full, Bytes payload, int tensors);
+  int CallsFor(const Weight& weight) const;
   bool QuantizedTogether(int weight) const;
   void WaitForOldReductions(const Label& label);
 

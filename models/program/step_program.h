@@ -31,8 +31,8 @@ enum class Action : std::uint8_t {
   kForward,
   kRecompute,
   kBackward,
-  kGather,          // collective of weights
-  kDequantize,      // and, of a coalesced gather, the copy into place
+  kGather,      // collective of weights
+  kDequantize,  // and, of a coalesced gather, the copy into place
   kQuantize,
   kReduce,        // collective of gradients
   kReduceInNode,  // qgZ, first hop

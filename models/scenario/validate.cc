@@ -109,13 +109,19 @@ class Checker {
 
   void CheckHeads() {
     const TransformerSpec& m = s_.model;
-    if (m.hidden % m.heads != 0) {
+    if (!m.latent_attention && m.own_head_dimension == 0 && m.hidden % m.heads != 0) {
       Report("model.heads", fmt::format("expected a divisor of hidden {}{}, got {}", m.hidden,
                                         Mention("model.hidden", "model.heads"), m.heads));
     }
     if (m.heads % m.kv_heads != 0) {
       Report("model.kv_heads", fmt::format("expected a divisor of heads {}{}, got {}", m.heads,
                                            Mention("model.heads", "model.kv_heads"), m.kv_heads));
+    }
+    if (m.mixture && m.mixture->experts_per_token > m.mixture->experts) {
+      Report("model.mixture.experts_per_token",
+             fmt::format("expected at most the {} experts{}, got {}", m.mixture->experts,
+                         Mention("model.mixture.experts", "model.mixture.experts_per_token"),
+                         m.mixture->experts_per_token));
     }
   }
 
@@ -137,8 +143,7 @@ class Checker {
   void CheckSize() {
     const TransformerSpec& m = s_.model;
     const auto h = static_cast<double>(m.hidden);
-    const double parameters = m.layers * (4 * h * h + 3 * h * static_cast<double>(m.ffn_hidden)) +
-                              2 * h * static_cast<double>(m.vocabulary + m.max_positions);
+    const double parameters = ApproximateParameters(m);
     if (parameters > kMostParameters) {
       Report("model", fmt::format("about {:.2g} parameters; expected at most {:.2g}", parameters,
                                   kMostParameters));
@@ -147,9 +152,16 @@ class Checker {
     const double tokens = static_cast<double>(s_.training.sequence_length) *
                           static_cast<double>(s_.training.micro_batch_size);
     const double scores = tokens * static_cast<double>(s_.training.sequence_length) * m.heads;
-    const double bytes =
-        m.layers * (tokens * (40 * h + 8 * static_cast<double>(m.ffn_hidden)) + 12 * scores) +
-        24 * tokens * static_cast<double>(m.vocabulary);
+    double ffn = static_cast<double>(m.ffn_hidden);
+    if (m.mixture) {
+      ffn += static_cast<double>(m.mixture->experts_per_token) *
+                 (static_cast<double>(m.mixture->ffn_hidden) + h) +
+             static_cast<double>(m.mixture->shared_ffn_hidden + m.mixture->experts);
+    }
+    const double widths =
+        40 * h + 12.0 * m.heads * static_cast<double>(m.head_dimension() + m.value_dimension());
+    const double bytes = m.layers * (tokens * (widths + 8 * ffn) + 12 * scores) +
+                         24 * tokens * static_cast<double>(m.vocabulary);
     if (bytes > kMostActivationBytes) {
       Report("training.sequence_length",
              fmt::format("{:.2g} bytes of activations a GPU with {} sequences of {} tokens; "
@@ -305,6 +317,10 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
   }
   if (scenario.model.position != Position::kLearned) {
     warn({"model.max_positions"}, "without learned positions");
+  }
+  if (scenario.model.latent_attention) {
+    warn({"model.head_dimension", "model.kv_heads", "model.query_key_norm"},
+         "with latent_attention");
   }
   if (scenario.compute.mfu) {
     warn({"compute.flash_attention", "compute.causal_skip", "compute.recompute_skips_last",
