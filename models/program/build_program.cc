@@ -45,7 +45,8 @@ class StepBuilder {
         trace_(TraceOf(layout, scenario.training.checkpointing)),
         writer_("all ranks"),
         sharding_(MakeSharding(scenario, layout, trace_, &writer_)),
-        activations_(ActivationMemoryOf(scenario)) {}
+        dense_(ActivationMemoryOf(scenario)),
+        experts_(scenario.model.mixture ? ActivationMemoryOf(scenario, true) : dense_) {}
 
   StepProgram Build() {
     writer_.HostWork(Label{}, Seconds());
@@ -66,7 +67,9 @@ class StepBuilder {
   const std::vector<Visit> trace_;
   ProgramWriter writer_;
   std::unique_ptr<Sharding> sharding_;
-  ActivationMemory activations_;
+  // Of layers with a plain MLP, and of those with experts.
+  ActivationMemory dense_;
+  ActivationMemory experts_;
 };
 
 void StepBuilder::RunMicroStep(int micro_step, bool last) {
@@ -110,6 +113,8 @@ void StepBuilder::RunVisit(int v, const Label& label) {
 // the end of its backward.
 void StepBuilder::TrackActivations(int v, bool before) {
   const Visit& visit = trace_[v];
+  const bool experts = visit.layer >= 0 && scenario_.model.has_experts(visit.layer);
+  const ActivationMemory& activations = experts ? experts_ : dense_;
   const int visits = static_cast<int>(trace_.size());
   const auto same = [&](int other) {
     return other >= 0 && other < visits && trace_[other].layer == visit.layer &&
@@ -119,39 +124,39 @@ void StepBuilder::TrackActivations(int v, bool before) {
   const bool ends = !before && !same(v + 1);
   if (visit.layer < 0) {
     if (visit.part == Part::kEmbedding && visit.action == Action::kForward && before) {
-      writer_.Memory(MemoryTerm::kActivations, activations_.embedding);
+      writer_.Memory(MemoryTerm::kActivations, activations.embedding);
     }
     if (visit.part == Part::kEmbedding && visit.action == Action::kBackward && !before) {
-      writer_.Memory(MemoryTerm::kActivations, -1 * activations_.embedding);
+      writer_.Memory(MemoryTerm::kActivations, -1 * activations.embedding);
     }
     if (visit.part == Part::kHead && visit.action == Action::kForward && before) {
-      writer_.Memory(MemoryTerm::kLogits, activations_.logits);
+      writer_.Memory(MemoryTerm::kLogits, activations.logits);
     }
     if (visit.part == Part::kHead && visit.action == Action::kBackward && !before) {
-      writer_.Memory(MemoryTerm::kLogits, -1 * activations_.logits);
+      writer_.Memory(MemoryTerm::kLogits, -1 * activations.logits);
     }
     return;
   }
   switch (visit.action) {
     case Action::kForward:
-      if (starts) writer_.Memory(MemoryTerm::kActivations, activations_.working_per_layer);
+      if (starts) writer_.Memory(MemoryTerm::kActivations, activations.working_per_layer);
       if (ends) {
         writer_.Memory(MemoryTerm::kActivations,
-                       activations_.saved_per_layer - activations_.working_per_layer);
+                       activations.saved_per_layer - activations.working_per_layer);
       }
       break;
     case Action::kRecompute:
-      if (starts) writer_.Memory(MemoryTerm::kActivations, activations_.working_per_layer);
+      if (starts) writer_.Memory(MemoryTerm::kActivations, activations.working_per_layer);
       break;
     default: {
-      Bytes extra = activations_.gradient_per_layer;
+      Bytes extra = activations.gradient_per_layer;
       if (scenario_.training.checkpointing != Checkpointing::kFull) {
-        extra += activations_.working_per_layer;
+        extra += activations.working_per_layer;
       }
       if (starts) writer_.Memory(MemoryTerm::kActivations, extra);
       if (ends) {
-        Bytes freed = activations_.gradient_per_layer + activations_.working_per_layer +
-                      activations_.saved_per_layer;
+        Bytes freed = activations.gradient_per_layer + activations.working_per_layer +
+                      activations.saved_per_layer;
         writer_.Memory(MemoryTerm::kActivations, -1 * freed);
       }
     }

@@ -41,6 +41,7 @@ class GradientReducer {
   void ReduceTogether(const std::vector<int>& weights, const Label& label);
   void ReduceQuantized(int weight, const Label& label);
   void ReduceOverReplicas(std::int64_t elements, const Label& label);
+  int CallsFor(const Weight& weight) const;
   bool QuantizedTogether(int weight) const;
   void WaitForOldReductions(const Label& label);
 

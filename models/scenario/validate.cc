@@ -147,13 +147,20 @@ class Checker {
 
   void CheckHeads() {
     const TransformerSpec& m = s_.model;
-    if (Know({"model.hidden", "model.heads"}) && m.hidden % m.heads != 0) {
+    if (Know({"model.hidden", "model.heads", "model.head_dimension", "model.latent_attention"}) &&
+        !m.latent_attention && m.own_head_dimension == 0 && m.hidden % m.heads != 0) {
       Report("model.heads", fmt::format("expected a divisor of hidden {}{}, got {}", m.hidden,
                                         Mention("model.hidden", "model.heads"), m.heads));
     }
     if (Know({"model.heads", "model.kv_heads"}) && m.heads % m.kv_heads != 0) {
       Report("model.kv_heads", fmt::format("expected a divisor of heads {}{}, got {}", m.heads,
                                            Mention("model.heads", "model.kv_heads"), m.kv_heads));
+    }
+    if (m.mixture && m.mixture->experts_per_token > m.mixture->experts) {
+      Report("model.mixture.experts_per_token",
+             fmt::format("expected at most the {} experts{}, got {}", m.mixture->experts,
+                         Mention("model.mixture.experts", "model.mixture.experts_per_token"),
+                         m.mixture->experts_per_token));
     }
   }
 
@@ -177,13 +184,12 @@ class Checker {
   // false if there are too many parameters: activations are then no matter.
   bool CheckParameters() {
     const TransformerSpec& m = s_.model;
-    if (!KnowPositions() ||
-        !Know({"model.layers", "model.hidden", "model.ffn_hidden", "model.vocabulary"})) {
+    if (!KnowPositions() || !Know({"model.layers", "model.hidden", "model.heads", "model.kv_heads",
+                                   "model.ffn_hidden", "model.head_dimension", "model.mixture",
+                                   "model.latent_attention", "model.vocabulary"})) {
       return true;
     }
-    const auto h = static_cast<double>(m.hidden);
-    const double parameters = m.layers * (4 * h * h + 3 * h * static_cast<double>(m.ffn_hidden)) +
-                              2 * h * static_cast<double>(m.vocabulary + m.max_positions);
+    const double parameters = ApproximateParameters(m);
     if (parameters <= kMostParameters) return true;
     Report("model", fmt::format("about {:.2g} parameters; expected at most {:.2g}", parameters,
                                 kMostParameters));
@@ -193,6 +199,7 @@ class Checker {
   void CheckActivations() {
     const TransformerSpec& m = s_.model;
     if (!Know({"model.layers", "model.hidden", "model.heads", "model.ffn_hidden",
+               "model.head_dimension", "model.mixture", "model.latent_attention",
                "model.vocabulary", "training.sequence_length", "training.micro_batch_size"})) {
       return;
     }
@@ -200,9 +207,16 @@ class Checker {
     const double tokens = static_cast<double>(s_.training.sequence_length) *
                           static_cast<double>(s_.training.micro_batch_size);
     const double scores = tokens * static_cast<double>(s_.training.sequence_length) * m.heads;
-    const double bytes =
-        m.layers * (tokens * (40 * h + 8 * static_cast<double>(m.ffn_hidden)) + 12 * scores) +
-        24 * tokens * static_cast<double>(m.vocabulary);
+    double ffn = static_cast<double>(m.ffn_hidden);
+    if (m.mixture) {
+      ffn += static_cast<double>(m.mixture->experts_per_token) *
+                 (static_cast<double>(m.mixture->ffn_hidden) + h) +
+             static_cast<double>(m.mixture->shared_ffn_hidden + m.mixture->experts);
+    }
+    const double widths =
+        40 * h + 12.0 * m.heads * static_cast<double>(m.head_dimension() + m.value_dimension());
+    const double bytes = m.layers * (tokens * (widths + 8 * ffn) + 12 * scores) +
+                         24 * tokens * static_cast<double>(m.vocabulary);
     if (bytes <= kMostActivationBytes) return;
     Report("training.sequence_length",
            fmt::format("{:.2g} bytes of activations a GPU with {} sequences of {} tokens; "
@@ -431,6 +445,10 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
   }
   if (scenario.model.position != Position::kLearned) {
     warn({"model.max_positions"}, "without learned positions");
+  }
+  if (scenario.model.latent_attention) {
+    warn({"model.head_dimension", "model.kv_heads", "model.query_key_norm"},
+         "with latent_attention");
   }
   if (scenario.compute.mfu) {
     warn({"compute.flash_attention", "compute.causal_skip", "compute.recompute_skips_last",

@@ -197,7 +197,7 @@ TEST(ScenarioErrors, HoldTheSequenceAgainstThePositions) {
 
 TEST(ScenarioErrors, RefuseSizesWhoseProductsWouldOverflow) {
   EXPECT_THAT(ErrorOf(Small("layers: 2, hidden: 64", "layers: 100000, hidden: 1048576")),
-              HasSubstr("model: about 1.8e+18 parameters; expected at most 1e+14\n"));
+              HasSubstr("model: about 1.3e+18 parameters; expected at most 1e+14\n"));
   EXPECT_THAT(ErrorOf(Small("sequence_length: 128",
                             "sequence_length: 16777216\n  micro_batch_size: 1048576")),
               HasSubstr("bytes of activations a GPU"));
