@@ -138,7 +138,7 @@ void AddThroughput(const Scenario& scenario, StepReport* report) {
   const double seconds = report->step.seconds();
   const double ranks = scenario.world_size();
   const double samples = static_cast<double>(scenario.training.micro_batch_size) *
-                         scenario.training.gradient_accumulation_steps * ranks;
+                         scenario.training.gradient_accumulation_steps * scenario.sample_ranks();
   report->tflops_per_gpu = flops.model.teraflops() / seconds;
   report->hardware_tflops_per_gpu = flops.hardware.teraflops() / seconds;
   report->mfu = Ratio(flops.model / report->step, scenario.cluster.node.gpu.peak);
@@ -189,7 +189,7 @@ void AddQuantization(const Scenario& scenario, const PreparedStep& step, StepRep
     }
   }
   if (!scenario.shards_weights() || largest == nullptr) return;
-  const ShardingGroups groups = ShardingGroupsOf(scenario);
+  const ProcessGroups groups = ProcessGroupsOf(scenario);
   const int world = groups.shard.size;
   if (const auto& format = scenario.quantized_weights()) {
     const QuantizedSize shard =
@@ -290,7 +290,7 @@ StepReport MakeReport(const Scenario& scenario, const PreparedStep& step,
   report.activities = timeline.activities;
   report.link_classes = timeline.link_classes;
   report.world_size = scenario.world_size();
-  report.parameters = step.layout.parameters();
+  report.parameters = step.parameters;
   report.model = Bytes::Count(2 * report.parameters);
   report.step = timeline.end;
   StepInterval interval = IntervalOf(scenario, step, timeline);

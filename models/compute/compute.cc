@@ -53,7 +53,7 @@ class PartModel {
       : scenario_(scenario),
         model_(scenario.model),
         cluster_(scenario.cluster),
-        tokens_(scenario.training.tokens_per_micro_batch()) {}
+        tokens_(scenario.tokens_per_micro_batch()) {}
 
   ModuleTime Time(Part part) const {
     ModuleTime time;
@@ -160,7 +160,7 @@ class PartModel {
       case Part::kMlpNorm:
       case Part::kEmbeddingNorm:
       case Part::kFinalNorm:
-        return NormTraffic(hidden);
+        return OverSequenceParts(NormTraffic(hidden));
       case Part::kQueryNorm:
         return NormTraffic(static_cast<double>(
             model_.latent_attention ? model_.latent_attention->query_rank : model_.query_hidden()));
@@ -168,7 +168,8 @@ class PartModel {
         return NormTraffic(static_cast<double>(
             model_.latent_attention ? model_.latent_attention->kv_rank : model_.kv_hidden()));
       case Part::kResidual:
-        return {.forward = Passes(6 * hidden, 2), .backward = Passes(6 * hidden, 2)};
+        return OverSequenceParts(
+            {.forward = Passes(6 * hidden, 2), .backward = Passes(6 * hidden, 2)});
       case Part::kActivation:
         return ActivationTraffic(static_cast<double>(model_.ffn_hidden));
       case Part::kExpertsActivation:
@@ -200,6 +201,13 @@ class PartModel {
       default:
         return {};
     }
+  }
+
+  // Sequence parallelism gives each rank a part of the tokens.
+  PartTraffic OverSequenceParts(PartTraffic traffic) const {
+    traffic.forward.bytes /= scenario_.sequence_parts();
+    traffic.backward.bytes /= scenario_.sequence_parts();
+    return traffic;
   }
 
   PartTraffic NormTraffic(double width) const {

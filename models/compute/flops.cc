@@ -34,7 +34,7 @@ bool IsLastOfBlock(Part part, const TransformerSpec& model) {
 
 Flops ForwardFlops(Part part, const Scenario& scenario) {
   const TransformerSpec& model = scenario.model;
-  const auto tokens = static_cast<double>(scenario.training.tokens_per_micro_batch());
+  const auto tokens = static_cast<double>(scenario.tokens_per_micro_batch());
   switch (part) {
     case Part::kAttention:
     case Part::kLocalAttention: {
@@ -145,6 +145,9 @@ StepFlops FlopsOfStep(const Scenario& scenario) {
     flops.model += 3 * forward;
     flops.hardware += (3 + RecomputedPasses(part, scenario)) * forward;
   }
+  const double ranks = scenario.parallel.tensor * scenario.parallel.pipeline;
+  flops.model = 1 / ranks * flops.model;
+  flops.hardware = 1 / ranks * flops.hardware;
   return flops;
 }
 

@@ -41,7 +41,7 @@ std::int64_t BufferElements(const ZeroConfig& zero) {
   return buckets * zero.reduce_bucket_size;
 }
 
-int Communicators(const Scenario& scenario, const ShardingGroups& groups) {
+int Communicators(const Scenario& scenario, const ProcessGroups& groups) {
   if (scenario.world_size() == 1) return 0;
   int count = 1;
   if (scenario.secondary_size() > 1) ++count;
@@ -102,8 +102,10 @@ std::int64_t MlpWidth(const TransformerSpec& model, bool experts) {
 
 // Bytes a layer keeps for backward when nothing is recomputed, for one token: what
 // arXiv 2205.05198, section 4.1 counts, by tensor. 34 h in total for its GPT layer.
-std::int64_t LinearBytesPerToken(const TransformerSpec& model, bool experts) {
-  std::int64_t bytes = kValueBytes * (InputsPerToken(model) + AttentionValuesPerToken(model));
+// Sequence parallelism divides what lies outside of attention and MLP into `parts`.
+std::int64_t LinearBytesPerToken(const TransformerSpec& model, bool experts, int parts) {
+  std::int64_t bytes =
+      kValueBytes * (CeilDiv(InputsPerToken(model), parts) + AttentionValuesPerToken(model));
   // GELU keeps its input and the next matrix its own. SwiGLU keeps the gate, its SiLU, the other
   // factor and the product.
   bytes += kValueBytes * (model.gated_mlp ? 4 : 2) * MlpWidth(model, experts);
@@ -114,7 +116,7 @@ std::int64_t LinearBytesPerToken(const TransformerSpec& model, bool experts) {
     bytes += kValueBytes * 2 * mixture.experts_per_token * model.hidden + 4 * mixture.experts;
   }
   // Masks of two dropouts, a byte an element; models with gated MLPs train without dropout.
-  if (!model.gated_mlp) bytes += 2 * model.hidden;
+  if (!model.gated_mlp) bytes += CeilDiv(2 * model.hidden, parts);
   return bytes;
 }
 
@@ -122,7 +124,7 @@ std::int64_t LinearBytesPerToken(const TransformerSpec& model, bool experts) {
 
 StaticMemory StaticMemoryOf(const Scenario& scenario, const ModelLayout& layout) {
   const ZeroConfig& zero = scenario.zero;
-  const ShardingGroups groups = ShardingGroupsOf(scenario);
+  const ProcessGroups groups = ProcessGroupsOf(scenario);
   const int ranks = groups.shard.size;
   const Bytes context =
       Bytes::Count(kCudaContext + Communicators(scenario, groups) * kNcclCommunicator);
@@ -149,14 +151,15 @@ StaticMemory StaticMemoryOf(const Scenario& scenario, const ModelLayout& layout)
 
 ActivationMemory ActivationMemoryOf(const Scenario& scenario, bool experts) {
   const TransformerSpec& model = scenario.model;
-  const std::int64_t tokens = scenario.training.tokens_per_micro_batch();
+  const std::int64_t tokens = scenario.tokens_per_micro_batch();
   const std::int64_t scores = model.heads * scenario.training.sequence_length * tokens;
   const bool fused =
       scenario.compute.flash_attention && !scenario.cluster.node.gpu.attention.empty();
 
   const std::int64_t width = model.embedding_width > 0 ? model.embedding_width : model.hidden;
-  const std::int64_t hidden = kValueBytes * tokens * model.hidden;
-  const std::int64_t linear = tokens * LinearBytesPerToken(model, experts);
+  const int parts = scenario.sequence_parts();
+  const std::int64_t hidden = CeilDiv(kValueBytes * tokens * model.hidden, parts);
+  const std::int64_t linear = tokens * LinearBytesPerToken(model, experts, parts);
   // Unfused: scores after softmax and after dropout in 16 bit, and dropout's mask. Fused: the
   // logarithm of each row's sum in fp32.
   const std::int64_t attention = fused ? tokens * 4 * model.heads : 5 * scores;
@@ -181,7 +184,7 @@ ActivationMemory ActivationMemoryOf(const Scenario& scenario, bool experts) {
   return {.saved_per_layer = Bytes::Count(saved),
           .working_per_layer = Bytes::Count(working),
           .gradient_per_layer = Bytes::Count(hidden + std::max(mlp_gradient, attention_gradient)),
-          .embedding = Bytes::Count(kValueBytes * tokens * width),
+          .embedding = Bytes::Count(CeilDiv(kValueBytes * tokens * width, parts)),
           // 16-bit logits, their fp32 copy and its gradient.
           .logits = Bytes::Count((2 + 4 + 4) * tokens * model.vocabulary)};
 }

@@ -7,10 +7,12 @@
 
 #include "models/compute/compute.h"
 #include "models/memory/memory.h"
+#include "models/parallel/rank_view.h"
 #include "models/parallel/scenario_groups.h"
 #include "models/program/collective_kinds.h"
 #include "models/program/deepspeed.h"
 #include "models/program/fsdp.h"
+#include "models/program/model_collectives.h"
 #include "models/program/program_writer.h"
 #include "models/program/trace.h"
 
@@ -28,8 +30,8 @@ Label OptimizerLabel(const Scenario& scenario) {
 }
 
 std::unique_ptr<Sharding> MakeSharding(const Scenario& scenario, const ModelLayout& layout,
-                                       const std::vector<Visit>& trace, ProgramWriter* writer) {
-  const CollectiveKinds kinds(ShardingGroupsOf(scenario), scenario.world_size());
+                                       const std::vector<Visit>& trace,
+                                       const CollectiveKinds& kinds, ProgramWriter* writer) {
   if (scenario.fsdp) {
     return std::make_unique<FsdpSharding>(scenario, layout, trace, kinds, writer);
   }
@@ -40,13 +42,15 @@ std::unique_ptr<Sharding> MakeSharding(const Scenario& scenario, const ModelLayo
 class StepBuilder {
  public:
   StepBuilder(const Scenario& scenario, const ModelLayout& layout)
-      : scenario_(scenario),
+      : scenario_(RankView(scenario)),
         layout_(layout),
         trace_(TraceOf(layout, scenario.training.checkpointing)),
         writer_("all ranks"),
-        sharding_(MakeSharding(scenario, layout, trace_, &writer_)),
-        dense_(ActivationMemoryOf(scenario)),
-        experts_(scenario.model.mixture ? ActivationMemoryOf(scenario, true) : dense_) {}
+        kinds_(ProcessGroupsOf(scenario), scenario.world_size()),
+        sharding_(MakeSharding(scenario_, layout, trace_, kinds_, &writer_)),
+        collectives_(scenario_, kinds_, &writer_),
+        dense_(ActivationMemoryOf(scenario_)),
+        experts_(scenario.model.mixture ? ActivationMemoryOf(scenario_, true) : dense_) {}
 
   StepProgram Build() {
     writer_.HostWork(Label{}, Seconds());
@@ -62,11 +66,13 @@ class StepBuilder {
   void TrackActivations(int v, bool before);
   void RunOptimizer();
 
-  const Scenario& scenario_;
+  const Scenario scenario_;  // as one rank sees it
   const ModelLayout& layout_;
   const std::vector<Visit> trace_;
   ProgramWriter writer_;
+  CollectiveKinds kinds_;
   std::unique_ptr<Sharding> sharding_;
+  ModelCollectives collectives_;
   // Of layers with a plain MLP, and of those with experts.
   ActivationMemory dense_;
   ActivationMemory experts_;
@@ -89,6 +95,7 @@ void StepBuilder::RunVisit(int v, const Label& label) {
 
   TrackActivations(v, /*before=*/true);
   sharding_->Before(v, label);
+  collectives_.Before(visit, label);
 
   const bool backward = visit.action == Action::kBackward;
   Seconds run = visit.action == Action::kForward ? time.forward.total() : time.recompute.total();
@@ -105,6 +112,7 @@ void StepBuilder::RunVisit(int v, const Label& label) {
     writer_.HostWork(label, kernels * launch);
     writer_.Kernel(Stream::kCompute, label, run);
   }
+  collectives_.After(visit, label);
   sharding_->After(v, label);
   TrackActivations(v, /*before=*/false);
 }

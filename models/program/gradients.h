@@ -36,7 +36,7 @@ class GradientReducer {
   void Flush(const Label& label);
 
  private:
-  const ShardingGroups& groups() const { return kinds_.groups(); }
+  const ProcessGroups& groups() const { return kinds_.groups(); }
   void Reduce(const Label& label);
   void ReduceTogether(const std::vector<int>& weights, const Label& label);
   void ReduceQuantized(int weight, const Label& label);

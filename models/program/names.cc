@@ -38,6 +38,8 @@ const char* NameOf(Action action) {
       return "sum gradients";
     case Action::kOptimizer:
       return "optimizer";
+    case Action::kExchange:
+      return "exchange";
     case Action::kRefresh:
       return "refresh weights";
   }

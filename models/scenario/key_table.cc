@@ -620,19 +620,40 @@ constexpr KeySpec kKeys[] = {
 
     {.path = "parallelism",
      .otherwise = "every key at its default",
-     .meaning = "How ranks share a model beside ZeRO. Only data parallelism is supported yet."},
+     .meaning = "How ranks divide a model and its samples. Sizes multiply to the number of ranks: "
+                "tensor x context x pipeline x data, and data is what is left."},
     {.path = "parallelism.tensor",
      .type = kInteger,
      .fallback = "1",
      .low = 1,
      .high = 65'536,
-     .meaning = "Ranks of a tensor-parallel group. Only 1 is supported yet."},
+     .meaning = "Ranks that divide every matrix (TP); must divide the heads, and should lie in a "
+                "node. Sums of activations over them wait for compute and compute for them."},
+    {.path = "parallelism.sequence",
+     .type = kFlag,
+     .fallback = "false",
+     .meaning = "Sequence parallelism beside tensor parallelism: norms and residuals divide the "
+                "sequence too, and each sum becomes a reduce-scatter and an all-gather."},
+    {.path = "parallelism.context",
+     .type = kInteger,
+     .fallback = "1",
+     .low = 1,
+     .high = 65'536,
+     .meaning = "Ranks that divide the sequence (CP); keys and values are gathered for attention. "
+                "Must divide the tokens of a sequence. Weights are sharded over these ranks too."},
     {.path = "parallelism.pipeline",
      .type = kInteger,
      .fallback = "1",
      .low = 1,
      .high = 65'536,
      .meaning = "Pipeline stages. Only 1 is supported yet."},
+    {.path = "parallelism.order",
+     .type = kChoice,
+     .fallback = "tp-dp-pp",
+     .choices = "tp-dp-pp|tp-pp-dp",
+     .meaning = "Which ranks are neighbours: the order in which ranks count through the "
+                "dimensions, the first one fastest. dp includes context parallelism, whose ranks "
+                "come first in it."},
 
     {.path = "zero",
      .otherwise = "the strategy is fsdp",
@@ -1000,8 +1021,6 @@ constexpr ReservedKey kReserved[] = {
      "reading a Hugging Face configuration is not supported yet; write its "
      "keys here"},
     {"parallelism.expert", "expert parallelism is not supported yet"},
-    {"parallelism.context", "context parallelism is not supported yet"},
-    {"parallelism.sequence", "sequence parallelism is not supported yet"},
 };
 
 }  // namespace

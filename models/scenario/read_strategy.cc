@@ -191,16 +191,20 @@ ComputeSpec ReadCompute(SectionReader section) {
   return compute;
 }
 
-void ReadParallelism(SectionReader section) {
-  for (const char* key : {"tensor", "pipeline"}) {
-    int size = 1;
-    section.Read(key, &size);
-    if (size != 1) {
-      section.Report(
-          key, fmt::format("{} parallelism is not supported yet; expected 1, got {}", key, size));
-    }
+ParallelSpec ReadParallelism(SectionReader section) {
+  ParallelSpec parallel;
+  section.Read("tensor", &parallel.tensor);
+  section.Read("sequence", &parallel.sequence_parallel);
+  section.Read("context", &parallel.context);
+  section.Read("pipeline", &parallel.pipeline);
+  section.ReadChoice("order", &parallel.order);
+  if (parallel.pipeline != 1) {
+    section.Report("pipeline",
+                   fmt::format("pipeline parallelism is not supported yet; expected 1, got {}",
+                               parallel.pipeline));
   }
   section.Finish();
+  return parallel;
 }
 
 }  // namespace zerosim
