@@ -136,6 +136,7 @@ void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Labe
 // Buckets that the tensors of `weight` fill one after the other. They stand in the program as one
 // reduction: there may be tens of thousands of experts.
 int GradientReducer::CallsFor(const Weight& weight) const {
+  if (weight.count == 1) return 1;
   if (scenario_->zero.stage == 3 && scenario_->zero.quantized_gradients &&
       scenario_->cluster.nodes > 1) {
     return static_cast<int>(weight.count);  // qgZ's fall-back reduces one tensor a call
