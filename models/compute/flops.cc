@@ -112,12 +112,19 @@ LinearShape LinearShapeOf(Part part, const TransformerSpec& model) {
 
 std::array<int, kNumParts> CountParts(const TransformerSpec& model) {
   std::array<int, kNumParts> counts{};
-  const auto add = [&](const std::vector<Part>& parts) {
-    for (const Part part : parts) ++counts[static_cast<std::size_t>(part)];
+  const auto add = [&](int times, const std::vector<Part>& parts) {
+    for (const Part part : parts) counts[static_cast<std::size_t>(part)] += times;
   };
-  add(PartsBeforeLayers(model));
-  for (int layer = 0; layer < model.layers; ++layer) add(PartsOfLayer(model, layer));
-  add(PartsAfterLayers(model));
+  // What experts and windows change does not depend on each other: all layers as if they had
+  // neither, and the difference where they have. No loop over layers, because every module asks.
+  const std::vector<Part> plain = PartsOfLayer(model, false, false);
+  const int experts = model.expert_layers();
+  const int local = model.local_layers();
+  add(1, PartsBeforeLayers(model));
+  add(model.layers - experts - local, plain);
+  if (experts > 0) add(experts, PartsOfLayer(model, true, false));
+  add(local, PartsOfLayer(model, false, true));
+  add(1, PartsAfterLayers(model));
   return counts;
 }
 

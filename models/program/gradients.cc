@@ -153,6 +153,7 @@ void GradientReducer::ReduceOverReplicas(std::int64_t elements, const Label& lab
 // Buckets that the tensors of `weight` fill one after the other. They stand in the program as one
 // reduction: there may be tens of thousands of experts.
 int GradientReducer::CallsFor(const Weight& weight) const {
+  if (weight.count == 1) return 1;
   if (scenario_->zero.stage == 3 && scenario_->zero.quantized_gradients &&
       groups().across.size > 1) {
     return static_cast<int>(weight.count);  // qgZ's fall-back reduces one tensor a call

@@ -351,6 +351,12 @@ constexpr KeySpec kKeys[] = {
      .type = kText,
      .otherwise = "every key stands in place",
      .meaning = "Name of a file in models/ whose keys hold where this section has none."},
+    {.path = "model.huggingface",
+     .type = kText,
+     .otherwise = "every key stands in place",
+     .meaning = "A config.json of Hugging Face, relative to this file, whose keys hold where this "
+                "section has none. Not beside base. `zerosim import huggingface` prints what it "
+                "becomes."},
     {.path = "model.name",
      .type = kText,
      .otherwise = "the file's name",
@@ -1016,9 +1022,6 @@ constexpr KeySpec kKeys[] = {
 constexpr ReservedKey kReserved[] = {
     {"zero.deepspeed_config",
      "reading a DeepSpeed configuration is not supported yet; write its "
-     "keys here"},
-    {"model.huggingface",
-     "reading a Hugging Face configuration is not supported yet; write its "
      "keys here"},
     {"parallelism.expert", "expert parallelism is not supported yet"},
 };

@@ -65,7 +65,9 @@ class LayoutBuilder {
   ModelLayout Build() {
     for (const Part part : PartsBeforeLayers(spec_)) AddOutside(part);
     for (int layer = 0; layer < spec_.layers; ++layer) {
-      for (const Part part : PartsOfLayer(spec_, layer)) AddInLayer(part, layer);
+      for (const Part part : PartsOfLayer(spec_, spec_.has_experts(layer), spec_.is_local(layer))) {
+        AddInLayer(part, layer);
+      }
     }
     for (const Part part : PartsAfterLayers(spec_)) AddOutside(part);
     return std::move(layout_);

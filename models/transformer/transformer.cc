@@ -1,5 +1,7 @@
 #include "models/transformer/transformer.h"
 
+#include <algorithm>
+
 namespace zerosim {
 
 std::int64_t TransformerSpec::head_dimension() const {
@@ -20,6 +22,20 @@ bool TransformerSpec::is_local(int layer) const {
   return sliding_window->global_every == 0 || (layer + 1) % sliding_window->global_every != 0;
 }
 
+int TransformerSpec::expert_layers() const {
+  if (!mixture) return 0;
+  const int dense = std::min(mixture->dense_layers, layers);
+  return layers / mixture->every - dense / mixture->every;
+}
+
+int TransformerSpec::local_layers() const {
+  if (!sliding_window) return 0;
+  const int leading = std::min(sliding_window->global_layers, layers);
+  const int every = sliding_window->global_every;
+  const int global = every == 0 ? 0 : layers / every - leading / every;
+  return layers - leading - global;
+}
+
 std::vector<Part> PartsBeforeLayers(const TransformerSpec& spec) {
   std::vector<Part> parts = {Part::kEmbedding};
   if (spec.embedding_width > 0) parts.push_back(Part::kEmbeddingProjection);
@@ -35,7 +51,7 @@ std::vector<Part> PartsAfterLayers(const TransformerSpec& spec) {
   return parts;
 }
 
-std::vector<Part> PartsOfLayer(const TransformerSpec& spec, int layer) {
+std::vector<Part> PartsOfLayer(const TransformerSpec& spec, bool experts, bool local) {
   std::vector<Part> parts;
   const auto add = [&](bool there, std::initializer_list<Part> more) {
     if (there) parts.insert(parts.end(), more);
@@ -54,13 +70,12 @@ std::vector<Part> PartsOfLayer(const TransformerSpec& spec, int layer) {
     add(true, {Part::kQkv});
     add(spec.query_key_norm != QueryKeyNorm::kNone, {Part::kQueryNorm, Part::kKeyNorm});
   }
-  add(true,
-      {spec.is_local(layer) ? Part::kLocalAttention : Part::kAttention, Part::kAttentionOutput});
+  add(true, {local ? Part::kLocalAttention : Part::kAttention, Part::kAttentionOutput});
   add(norms_outputs, {Part::kAttentionNorm});
   add(!parallel, {Part::kResidual});
   add(post_norm, {Part::kAttentionNorm});
   add(norms_inputs && block != Block::kParallel, {Part::kPostNorm});
-  if (spec.has_experts(layer)) {
+  if (experts) {
     add(true, {Part::kRouter, Part::kDispatch, Part::kExpertsIn, Part::kExpertsActivation,
                Part::kExpertsOut});
     add(spec.mixture->shared_ffn_hidden > 0,

@@ -110,6 +110,8 @@ struct TransformerSpec {
 
   bool has_experts(int layer) const;  // whether that layer (from 0) has a mixture for its MLP
   bool is_local(int layer) const;     // whether it attends to the sliding window only
+  int expert_layers() const;          // numbers of such layers
+  int local_layers() const;
 };
 
 // Weights of one shape that are used together: one tensor, or the `count` tensors of a layer's
@@ -185,8 +187,9 @@ struct ModelLayout {
   std::int64_t layer_parameters() const;   // of the largest layer
 };
 
-// Parts of one layer (from 0), and of all outside of the layers, in the order of execution.
-std::vector<Part> PartsOfLayer(const TransformerSpec& spec, int layer);
+// Parts of a layer with or without experts and with local or global attention, and of all outside
+// of the layers, in the order of execution.
+std::vector<Part> PartsOfLayer(const TransformerSpec& spec, bool experts, bool local);
 std::vector<Part> PartsBeforeLayers(const TransformerSpec& spec);
 std::vector<Part> PartsAfterLayers(const TransformerSpec& spec);
 

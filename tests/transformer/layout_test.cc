@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 #include <stdexcept>
 #include <vector>
@@ -230,6 +231,15 @@ TEST(Layout, PutsExpertsInTheLayersThatAreToHaveThem) {
   for (int layer = 0; layer < 6; ++layer) experts.push_back(spec.has_experts(layer));
 
   EXPECT_THAT(experts, ElementsAre(false, false, false, true, false, true));
+  for (const int dense : {0, 1, 3, 6, 9}) {
+    for (const int every : {1, 2, 4, 7}) {
+      spec.mixture->dense_layers = dense;
+      spec.mixture->every = every;
+      int count = 0;
+      for (int layer = 0; layer < 6; ++layer) count += spec.has_experts(layer) ? 1 : 0;
+      EXPECT_EQ(spec.expert_layers(), count) << dense << " " << every;
+    }
+  }
 }
 
 TEST(Layout, LetsSomeLayersSeeTheWholeSequence) {
@@ -247,6 +257,13 @@ TEST(Layout, LetsSomeLayersSeeTheWholeSequence) {
   EXPECT_THAT(local(), ElementsAre(true, true, false, true, true, false));
   spec.sliding_window->global_layers = 2;
   EXPECT_THAT(local(), ElementsAre(false, false, false, true, true, false));
+  for (const int leading : {0, 1, 4, 8}) {
+    for (const int every : {0, 1, 2, 5, 9}) {
+      spec.sliding_window->global_layers = leading;
+      spec.sliding_window->global_every = every;
+      EXPECT_EQ(spec.local_layers(), std::ranges::count(local(), true)) << leading << " " << every;
+    }
+  }
   EXPECT_EQ(Layout(spec).parameters(), Layout(Llama2(6, 64, 4, 4, 128)).parameters());
 }
 
@@ -255,7 +272,7 @@ TEST(Layout, PlacesNormsByTheKindOfBlock) {
   const auto parts = [](Block block) {
     TransformerSpec spec = Llama2(1, 64, 4, 4, 128);
     spec.block = block;
-    return PartsOfLayer(spec, 0);
+    return PartsOfLayer(spec, false, false);
   };
   const std::vector<Part> attention = {Part::kQkv, Part::kAttention, Part::kAttentionOutput};
   const std::vector<Part> mlp = {Part::kMlpIn, Part::kActivation, Part::kMlpOut};
