@@ -83,8 +83,15 @@ void GradientReducer::Reduce(const Label& label) {
   if (qgz) {
     // The fall-back of qgZ reduces one tensor a call.
     for (const int w : plain) ReduceTogether({w}, label);
-  } else if (!plain.empty()) {
-    ReduceTogether(plain, label);
+  } else {
+    // Experts that the ranks divide are reduced over those that hold the same.
+    const auto experts = std::stable_partition(plain.begin(), plain.end(), [&](int w) {
+      return scenario_->parallel.expert == 1 || !layout_->weights[w].expert;
+    });
+    const std::vector<int> divided(experts, plain.end());
+    plain.erase(experts, plain.end());
+    if (!plain.empty()) ReduceTogether(plain, label);
+    if (!divided.empty()) ReduceTogether(divided, label, Communicator::kExpertData);
   }
   for (const int w : quantized) ReduceQuantized(w, label);
 
@@ -103,10 +110,11 @@ void GradientReducer::Reduce(const Label& label) {
   bucket_elements_ = 0;
 }
 
-void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Label& label) {
+void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Label& label,
+                                     std::optional<Communicator> over) {
   const ClusterSpec& cluster = scenario_->cluster;
   const Communicator communicator =
-      scenario_->zero.stage == 3 ? Communicator::kShard : Communicator::kData;
+      over.value_or(scenario_->zero.stage == 3 ? Communicator::kShard : Communicator::kData);
   const int world = kinds_.GroupOf(communicator).size;
   std::int64_t elements = 0;
   std::int64_t tensors = 0;

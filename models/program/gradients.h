@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "models/program/collective_kinds.h"
@@ -38,7 +39,9 @@ class GradientReducer {
  private:
   const ProcessGroups& groups() const { return kinds_.groups(); }
   void Reduce(const Label& label);
-  void ReduceTogether(const std::vector<int>& weights, const Label& label);
+  // Over the stage's group, or another.
+  void ReduceTogether(const std::vector<int>& weights, const Label& label,
+                      std::optional<Communicator> over = std::nullopt);
   void ReduceQuantized(int weight, const Label& label);
   void ReduceOverReplicas(std::int64_t elements, const Label& label);
   int CallsFor(const Weight& weight) const;

@@ -663,6 +663,14 @@ constexpr KeySpec kKeys[] = {
      .high = 1024,
      .meaning = "Runs of layers that each stage holds, interleaved; more of them make the bubble "
                 "smaller and the sends more. The stages must then divide the micro-batches."},
+    {.path = "parallelism.expert",
+     .type = kInteger,
+     .fallback = "1",
+     .low = 1,
+     .high = 65'536,
+     .meaning = "Ranks that divide the experts of a mixture (EP), out of the data-parallel ranks; "
+                "tokens go to their experts by all-to-alls. Must divide the experts and the "
+                "data-parallel ranks. Goes with zero.stage 0 to 2 and with fsdp."},
     {.path = "parallelism.order",
      .type = kChoice,
      .fallback = "tp-dp-pp",
@@ -1033,7 +1041,6 @@ constexpr ReservedKey kReserved[] = {
     {"zero.deepspeed_config",
      "reading a DeepSpeed configuration is not supported yet; write its "
      "keys here"},
-    {"parallelism.expert", "expert parallelism is not supported yet"},
 };
 
 }  // namespace

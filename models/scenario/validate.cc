@@ -337,6 +337,7 @@ class Checker {
     divides("parallelism.context", p.context, "training.sequence_length",
             s_.training.sequence_length);
     CheckStages();
+    CheckExperts();
     if (Know({"model.kv_heads", "model.heads"}) && m.kv_heads % p.tensor != 0 &&
         p.tensor % m.kv_heads != 0) {
       Report("parallelism.tensor",
@@ -374,6 +375,39 @@ class Checker {
     }
   }
 
+  void CheckExperts() {
+    const std::string_view key = "parallelism.expert";
+    const int ranks = s_.parallel.expert;
+    if (ranks == 1 || !KnowParallelism() || !Know({key})) return;
+    if (Know({"model.mixture"}) && !s_.model.mixture) {
+      Report(key, fmt::format("expected 1 with a model without experts, got {}", ranks));
+      return;
+    }
+    if (Know({"model.mixture.experts"}) && s_.model.mixture->experts % ranks != 0) {
+      Report(key, fmt::format("expected a divisor of the {} experts{}, got {}",
+                              s_.model.mixture->experts, Mention("model.mixture.experts", key),
+                              ranks));
+    }
+    if (DataRanks() % ranks != 0) {
+      Report(key, fmt::format("expected a divisor of the {} data-parallel ranks, got {}",
+                              DataRanks(), ranks));
+    }
+    const bool zero3 = !s_.fsdp && s_.zero.stage == 3;
+    if (zero3 && Know({"zero.stage"})) {
+      Report("zero.stage", fmt::format("expected 0, 1 or 2 with expert parallelism{}, got 3: "
+                                       "DeepSpeed shards experts in stage 3 without it",
+                                       Mention(key, "zero.stage")));
+    }
+    // One copy of the states over all ranks, and every collective in 16 or 32 bit.
+    const std::string_view refused[] = {"fsdp.shard_size", "fsdp.secondary_partition_size",
+                                        "fsdp.quantized_gradients", "zero.shard_size"};
+    for (const std::string_view other : refused) {
+      const Entry* entry = places_.Find(other);
+      if (entry == nullptr || entry->value.text == "false" || entry->value.text == "1") continue;
+      Report(other, fmt::format("does not go with expert parallelism{}", Mention(key, other)));
+    }
+  }
+
   // Groups must lie in whole nodes alike.
   bool CheckPlacement() {
     const ParallelSpec& p = s_.parallel;
@@ -384,6 +418,9 @@ class Checker {
         {"parallelism.tensor", {p.tensor, 1}},
         {"parallelism.context", {p.context, tensor_pipeline}},
         {"parallelism.tensor", {static_cast<int>(DataRanks()), tensor_pipeline}},
+        {"parallelism.expert", {p.expert, tensor_pipeline}},
+        {"parallelism.expert",
+         {static_cast<int>(DataRanks() / std::max(1, p.expert)), p.expert * tensor_pipeline}},
         {"parallelism.pipeline",
          {p.pipeline, p.order == RankOrder::kTensorDataPipeline
                           ? p.tensor * static_cast<int>(DataRanks())

@@ -47,7 +47,7 @@ std::string GroupText(const char* name, const ProcessGroup& group) {
 
 // "tp 8 x dp 16, order tp-dp-pp; ", or nothing if only samples are divided.
 std::string DivisionText(const ParallelSpec& p) {
-  if (p.model_ranks() == 1) return "";
+  if (p.model_ranks() == 1 && p.expert == 1) return "";
   std::string text;
   const auto add = [&](const char* name, int size) {
     if (size > 1) text += fmt::format("{}{} {}", text.empty() ? "" : " x ", name, size);
@@ -55,6 +55,7 @@ std::string DivisionText(const ParallelSpec& p) {
   add("tp", p.tensor);
   add("cp", p.context);
   add("pp", p.pipeline);
+  add("ep", p.expert);
   return text +
          (p.order == RankOrder::kTensorDataPipeline ? ", order tp-dp-pp; " : ", order tp-pp-dp; ");
 }
