@@ -12,6 +12,7 @@
 
 #include "models/core/units_text.h"
 #include "models/parallel/groups.h"
+#include "models/parallel/scenario_groups.h"
 
 namespace zerosim {
 namespace {
@@ -426,6 +427,14 @@ void CheckBetweenSections(const Node& root, Scenario* scenario, Problems* proble
 
 namespace {
 
+// Why gradients that are to be quantized are not: qgZ's second hop lies between the nodes of a
+// shard group. Null if they are.
+const char* WhyUnquantized(const Scenario& scenario) {
+  if (scenario.cluster.nodes == 1) return "on one node; gradients then travel unquantised";
+  if (ProcessGroupsOf(scenario).across.size > 1) return nullptr;
+  return "where the ranks of a shard lie in one node; gradients then travel unquantised";
+}
+
 template <typename Warn>
 void WarnOfFsdpKeys(const Scenario& scenario, Warn warn) {
   const FsdpConfig& fsdp = *scenario.fsdp;
@@ -446,9 +455,10 @@ void WarnOfFsdpKeys(const Scenario& scenario, Warn warn) {
     warn({"fsdp.no_sync"}, "with one micro-step");
   }
   if (fsdp.quantized_gradients) {
-    warn({"fsdp.reduce_precision"}, "with quantized_gradients");
-    if (scenario.cluster.nodes == 1) {
-      warn({"fsdp.quantized_gradients"}, "on one node; gradients then travel unquantised");
+    if (const char* const why = WhyUnquantized(scenario)) {
+      warn({"fsdp.quantized_gradients"}, why);
+    } else {
+      warn({"fsdp.reduce_precision"}, "with quantized_gradients");
     }
   }
 }
@@ -497,14 +507,12 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
     }
     if (!zero.quantized_gradients) {
       warn({"zero.overlap.quantized_reduce"}, "without quantized_gradients");
+    } else if (const char* const why = WhyUnquantized(scenario)) {
+      warn({"zero.quantized_gradients", "zero.overlap.quantized_reduce"}, why);
     } else {
       warn({"zero.overlap.reduce"}, "with quantized_gradients; see quantized_reduce");
       if (!zero.quantized_gradients->two_hops) {
         warn({"zero.quantized_gradients.in_node_bits"}, "with one hop");
-      }
-      if (one_node) {
-        warn({"zero.quantized_gradients"},
-             "on bytes between nodes: there is one node, whose links it relieves only");
       }
     }
   }

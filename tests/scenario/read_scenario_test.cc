@@ -217,6 +217,11 @@ std::vector<std::string> WarningsOf(const std::string& keys) {
   return ReadSmall(SmallScenario() + keys).warnings;
 }
 
+// The same with fsdp in its place.
+std::vector<std::string> FsdpWarningsOf(const std::string& keys) {
+  return ReadSmall(Small("zero:\n  stage: 3\n", "fsdp:\n  sharding: full_shard\n") + keys).warnings;
+}
+
 TEST(Warnings, NameKeysOfOtherStages) {
   EXPECT_THAT(WarningsOf("  allgather_bucket_size: 1e8\n"),
               ElementsAre("s.yaml:11:3: warning: zero.allgather_bucket_size: no effect in stage 3; "
@@ -277,8 +282,22 @@ TEST(Warnings, AreNotGivenForAKeyThatAsksForNothing) {
 TEST(Warnings, SayThatOneNodeHasNoNetwork) {
   EXPECT_THAT(ReadSmall(Small("nodes: 2", "nodes: 1") + "  quantized_gradients: true\n").warnings,
               ElementsAre("s.yaml:5:3: warning: cluster.fabric: no effect with one node",
-                          "s.yaml:11:3: warning: zero.quantized_gradients: no effect on bytes "
-                          "between nodes: there is one node, whose links it relieves only"));
+                          "s.yaml:11:3: warning: zero.quantized_gradients: no effect on one node; "
+                          "gradients then travel unquantised"));
+}
+
+TEST(Warnings, SayThatGradientsAreNotQuantizedInShardsOfOneNode) {
+  const std::string why =
+      ": no effect where the ranks of a shard lie in one node; gradients then travel unquantised";
+
+  EXPECT_THAT(WarningsOf("  quantized_gradients: true\n  shard_size: node\n"
+                         "  overlap: {quantized_reduce: true, reduce: false}\n"),
+              ElementsAre("s.yaml:11:3: warning: zero.quantized_gradients" + why,
+                          "s.yaml:13:13: warning: zero.overlap.quantized_reduce" + why));
+  EXPECT_THAT(FsdpWarningsOf("  quantized_gradients: true\n  shard_size: node\n"
+                             "  reduce_precision: fp32\n"),
+              ElementsAre("s.yaml:11:3: warning: fsdp.quantized_gradients" + why));
+  EXPECT_THAT(FsdpWarningsOf("  quantized_gradients: true\n"), IsEmpty());
 }
 
 }  // namespace
