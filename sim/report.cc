@@ -50,6 +50,11 @@ std::vector<Interval> ComputeIntervals(const StepProgram& program, const Timelin
   return UnionOf(std::move(busy));
 }
 
+// Differences of the clock's values are off by its rounding, to either side.
+Seconds WithoutDust(Seconds time, Seconds clock) {
+  return time.seconds() > 1e-12 * clock.seconds() ? time : Seconds();
+}
+
 void AddCollectives(const PreparedStep& step, const Timeline& timeline, StepReport* report) {
   const StepProgram& program = step.program;
   const std::vector<Interval> compute = ComputeIntervals(program, timeline);
@@ -64,6 +69,8 @@ void AddCollectives(const PreparedStep& step, const Timeline& timeline, StepRepo
     const Op& op = program.ops[i];
     if (op.kind != OpKind::kCollective) continue;
     const Call& call = program.calls[op.call.value];
+    // One rank alone moves nothing.
+    if (program.kinds[call.kind].group.size == 1) continue;
     const LoweredCall& lowered = step.calls[op.call.value];
     CollectiveReport& kind = kinds[call.kind];
     const Seconds time = timeline.ops[i].end - timeline.ops[i].start - op.time;
@@ -93,7 +100,8 @@ void AddCollectives(const PreparedStep& step, const Timeline& timeline, StepRepo
     kind.group = source.group_name;
     kind.group_size = source.group.size;
     kind.protocol = "simple";
-    kind.exposed = LengthOutside(UnionOf(when[k]), compute);
+    kind.time = WithoutDust(kind.time, timeline.end);
+    kind.exposed = WithoutDust(LengthOutside(UnionOf(when[k]), compute), timeline.end);
     const double factor = BusFactor(source.op, source.group.size);
     if (kind.time > Seconds()) kind.algbw = kind.wire / kind.time;
     kind.busbw = factor * kind.algbw;
@@ -105,8 +113,9 @@ void AddCollectives(const PreparedStep& step, const Timeline& timeline, StepRepo
     report->node_egress += kind.node_egress;
   }
   const std::vector<Interval> communication = UnionOf(std::move(all));
-  report->communication = LengthOf(communication);
-  report->exposed_communication = LengthOutside(communication, compute);
+  report->communication = WithoutDust(LengthOf(communication), timeline.end);
+  report->exposed_communication = WithoutDust(LengthOutside(communication, compute), timeline.end);
+  std::erase_if(kinds, [](const CollectiveReport& kind) { return kind.group_size == 1; });
   report->collectives = std::move(kinds);
 }
 

@@ -130,6 +130,32 @@ TEST_F(ReportTest, ACollectiveOfFewBytesIsLimitedByLatency) {
   EXPECT_EQ(Report().collectives[0].bottleneck, "latency");
 }
 
+TEST_F(ReportTest, LeavesOutCollectivesOfOneRank) {
+  step_.program.kinds[0].group = {1, 1};
+  timeline_.flows.erase(timeline_.flows.begin());
+  step_.calls = LowerAll(step_.program, step_.network, scenario_.algorithm);
+
+  const StepReport report = Report();
+
+  ASSERT_EQ(report.collectives.size(), 1u);
+  EXPECT_EQ(report.collectives[0].name, "gradients");
+  // Of 5-8 alone, of which 6-8 beside no compute.
+  EXPECT_NEAR(report.communication.milliseconds(), 3, kTolerance);
+  EXPECT_NEAR(report.exposed_communication.milliseconds(), 2, kTolerance);
+}
+
+TEST_F(ReportTest, TimesHaveNoDustOfRounding) {
+  // The gather is all lead, and lies in compute; each by 1e-17 s not quite.
+  step_.program.ops[1].time = Seconds::Millis(2) + Seconds::Count(1e-17);
+  timeline_.ops[1] = {Seconds::Millis(4), Seconds::Millis(6) + Seconds::Count(1e-17)};
+
+  const CollectiveReport gather = Report().collectives[0];
+
+  EXPECT_EQ(gather.time, Seconds());
+  EXPECT_EQ(gather.exposed, Seconds());
+  EXPECT_EQ(gather.algbw, BytesPerSecond());
+}
+
 TEST_F(ReportTest, ThroughputIsOfTheModelsFlops) {
   const StepReport report = Report();
 
