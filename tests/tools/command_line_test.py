@@ -22,6 +22,13 @@ def zerosim(*arguments, **options):
   return done.returncode, done.stdout, done.stderr
 
 
+def run_redirected(redirection, *arguments):
+  """The same by a shell, with `redirection` such as "2>&-" for it."""
+  done = subprocess.run(["sh", "-c", f'exec "$0" "$@" {redirection}', ZEROSIM, *arguments],
+                        capture_output=True, text=True, timeout=20, check=False)
+  return done.returncode, done.stdout, done.stderr
+
+
 def key_paths(value, path=""):
   """Yields the paths of all keys in `value`, lists without an index."""
   if isinstance(value, list):
@@ -128,6 +135,29 @@ class Output(unittest.TestCase):
         self.assertEqual(zerosim(*arguments, stdout=full),
                          (1, None, "zerosim: standard output: cannot write: No space left on "
                           "device\n"))
+
+  def test_of_errors_that_does_not_arrive_leaves_the_status(self):
+    for arguments, status in ((["run", "none.yaml"], 2), (["check", "none.yaml"], 2),
+                              (["--none"], 2), (["explain", "qqqqqqqqqqqq"], 2),
+                              (["run", str(SCENARIO), "--quiet", "--json", "/dev/full"], 1),
+                              (["run", str(SCENARIO), "--timing"], 0)):
+      for redirection in ("2>/dev/full", "2>&-"):
+        with self.subTest(arguments, redirection=redirection):
+          self.assertEqual(run_redirected(redirection, *arguments)[0], status)
+
+  def test_may_be_closed(self):
+    for redirection in (">&-", ">&- 2>&-", "<&- >&- 2>&-"):
+      with self.subTest(redirection):
+        self.assertEqual(run_redirected(redirection, "run", str(SCENARIO))[0], 1)
+    self.assertEqual(run_redirected(">&-", "run", str(SCENARIO))[2],
+                     "zerosim: standard output: cannot write: Bad file descriptor\n")
+
+  def test_that_is_closed_is_no_file_of_results(self):
+    with tempfile.TemporaryDirectory() as folder:
+      result = os.path.join(folder, "result.json")
+      self.assertEqual(run_redirected(">&-", "run", str(SCENARIO), "--json", result)[0], 1)
+      with open(result, encoding="utf-8") as file:
+        json.load(file)
 
 
 if __name__ == "__main__":

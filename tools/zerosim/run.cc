@@ -140,7 +140,7 @@ void Run(const RunOptions& options) {
   if (!options.quiet) fmt::print("{}", ReportText(report));
   if (!options.quiet && (options.timing || isatty(STDERR_FILENO) == 1)) {
     std::fflush(stdout);
-    fmt::print(stderr, "simulated in {}\n", FormatSeconds(Seconds::Count(wall_s)));
+    PrintError(fmt::format("simulated in {}\n", FormatSeconds(Seconds::Count(wall_s))));
   }
   if (options.require_fit) RequireFit(options.scenario, report);
 }
