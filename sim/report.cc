@@ -267,7 +267,7 @@ void AddWarnings(const Scenario& scenario, StepReport* report) {
       warning +=
           fmt::format("--set {} would need {:.1f} GB", change->setting, change->peak.gigabytes());
     } else {
-      warning += "no change of one key makes it fit";
+      warning += "none of the changes tried makes it fit";
     }
     report->warnings.push_back(std::move(warning));
   }
