@@ -1,6 +1,7 @@
 #include "sim/network.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace zerosim {
 namespace {
@@ -11,6 +12,12 @@ Seconds LatencyOf(const Parameter& measured, Seconds specified) {
 }
 
 }  // namespace
+
+double PcieFraction(const ClusterSpec& cluster) {
+  const BytesPerSecond slot = cluster.node.pcie_bandwidth;
+  if (slot == BytesPerSecond()) return std::numeric_limits<double>::infinity();
+  return Ratio(slot, cluster.fabric.nic_bandwidth);
+}
 
 NetworkModel NetworkOf(const ClusterSpec& cluster) {
   const NodeSpec& node = cluster.node;

@@ -245,6 +245,28 @@ TEST_F(ReportTest, MoreNicsThanWereMeasuredMayNotBeFaster) {
   EXPECT_EQ(Report().step_low, Seconds::Millis(10));
 }
 
+TEST_F(ReportTest, IntervalOfANicEndsWhereItsPcieSlotBinds) {
+  Calibration& c = scenario_.cluster.calibration;
+  MakeCertain(&c);
+  // Of 12.5 GB/s at fractions of 0.8 to 1 the slot lets 11.25 pass.
+  c.nic_fraction = {1, 0.8, 1, ""};
+  scenario_.cluster.node.pcie_bandwidth = BytesPerSecond::GigabytesPerSecond(11.25);
+  step_.network = NetworkOf(scenario_.cluster);
+  step_.calls = LowerAll(step_.program, step_.network, scenario_.algorithm);
+
+  const StepReport report = Report();
+
+  // The path is in transfers of both collectives for 2.72 ms, which 10 GB/s make an eighth longer.
+  Seconds nic;
+  for (const CriticalShare& share : report.critical_path) {
+    if (share.cause == "transfer on nic") nic += share.time;
+  }
+  EXPECT_NEAR(nic.milliseconds(), 2.72, kTolerance);
+  EXPECT_EQ(report.step_low, Seconds::Millis(10));
+  EXPECT_NEAR((report.step_high - report.step).seconds(), 0.125 * nic.seconds(), kTolerance);
+  EXPECT_TRUE(report.warnings.empty());
+}
+
 TEST(MakeReport, OfRealTimelinesAddsUp) {
   for (unsigned seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
