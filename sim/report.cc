@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "models/compute/compute.h"
+#include "models/core/units_text.h"
 #include "models/parallel/scenario_groups.h"
 #include "models/quantization/quantization.h"
 #include "sim/critical_path.h"
@@ -279,6 +280,13 @@ void AddWarnings(const Scenario& scenario, StepReport* report) {
         report->hardware_tflops_per_gpu, peak));
   }
   const Calibration& calibration = scenario.cluster.calibration;
+  // Within the range of what the NIC achieves the slot may bind or not.
+  if (scenario.cluster.nodes > 1 && PcieFraction(scenario.cluster) < calibration.nic_fraction.low) {
+    report->warnings.push_back(fmt::format(
+        "the NIC's {:.4g} Gbps is capped by pcie_bandwidth {}; more NIC bandwidth has no effect",
+        8 * scenario.cluster.fabric.nic_bandwidth.gigabytes_per_second(),
+        FormatRate(scenario.cluster.node.pcie_bandwidth)));
+  }
   const int nics = scenario.cluster.fabric.nics_per_node;
   if (calibration.measured_nics_per_node > 0 && nics > calibration.measured_nics_per_node) {
     report->warnings.push_back(fmt::format(

@@ -267,6 +267,23 @@ TEST_F(ReportTest, IntervalOfANicEndsWhereItsPcieSlotBinds) {
   EXPECT_TRUE(report.warnings.empty());
 }
 
+TEST_F(ReportTest, SaysThatAPcieSlotCapsTheNic) {
+  Calibration& c = scenario_.cluster.calibration;
+  MakeCertain(&c);
+  c.nic_fraction = {1, 0.85, 1, ""};
+  scenario_.cluster.fabric.nic_bandwidth = BytesPerSecond::GigabitsPerSecond(400);
+  scenario_.cluster.node.pcie_bandwidth = BytesPerSecond::GigabytesPerSecond(12);
+
+  const StepReport report = Report();
+
+  EXPECT_EQ(report.warnings,
+            std::vector<std::string>{"the NIC's 400 Gbps is capped by pcie_bandwidth 12.0 GB/s; "
+                                     "more NIC bandwidth has no effect"});
+  // The step does not rest on what the NIC achieves.
+  EXPECT_TRUE(report.parameters_used.empty() || report.parameters_used[0].name != "nic_fraction");
+  EXPECT_EQ(report.step_high, Seconds::Millis(10));
+}
+
 TEST(MakeReport, OfRealTimelinesAddsUp) {
   for (unsigned seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
