@@ -440,6 +440,24 @@ const char* WhyUnquantized(const Scenario& scenario) {
   return "where the ranks of a shard lie in one node; gradients then travel unquantised";
 }
 
+// hpZ's group should be smaller than what a shard is spread over. Where it is not, memory and calls
+// change, and with qwZ backward then gathers 16 bits a weight.
+void WarnOfSecondaryOfAll(const Places& places, const Scenario& scenario, Problems* problems) {
+  const std::string_view key =
+      scenario.fsdp ? "fsdp.secondary_partition_size" : "zero.secondary_partition_size";
+  const ProcessGroups groups = ProcessGroupsOf(scenario);
+  if (scenario.secondary_size() == 1 || groups.secondary.size != groups.shard.size) return;
+  // Other strategies do not gather for backward, and say so of the key.
+  if (scenario.fsdp && scenario.fsdp->sharding != FsdpStrategy::kFullShard) return;
+  problems->Warn(
+      places.Find(key)->where,
+      fmt::format("{}: a group of all {} ranks{} gathers over the links that it would without hpZ, "
+                  "and its shard costs memory{}",
+                  key, groups.secondary.size,
+                  groups.shard.size == scenario.world_size() ? "" : " of a shard",
+                  groups.across.size == 1 ? "" : "; \"node\" keeps backward gathers in the node"));
+}
+
 template <typename Warn>
 void WarnOfFsdpKeys(const Scenario& scenario, Warn warn) {
   const FsdpConfig& fsdp = *scenario.fsdp;
@@ -452,6 +470,10 @@ void WarnOfFsdpKeys(const Scenario& scenario, Warn warn) {
   if (fsdp.sharding == FsdpStrategy::kShardGradOp) {
     warn({"fsdp.secondary_partition_size", "fsdp.backward_prefetch"},
          "with shard_grad_op, which does not gather for backward");
+  }
+  if (fsdp.blocks_per_unit > scenario.model.layers) {
+    warn({"fsdp.blocks_per_unit"},
+         fmt::format("beyond the {} layers of the model", scenario.model.layers));
   }
   if (scenario.model.tied_embeddings) {
     warn({"fsdp.separate_embeddings"}, "with a tied head, which is in the root with the embedding");
@@ -483,6 +505,7 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
   const ZeroConfig& zero = scenario.zero;
   const bool one_node = scenario.cluster.nodes == 1;
 
+  WarnOfSecondaryOfAll(places, scenario, problems);
   if (scenario.fsdp) {
     WarnOfFsdpKeys(scenario, warn);
   } else if (zero.stage != 3) {
@@ -495,16 +518,6 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
   } else {
     warn({"zero.allgather_bucket_size", "zero.gradient_collective"},
          "in stage 3; it belongs to stages 1 and 2");
-    if (zero.has_secondary() && zero.secondary_partition_size == scenario.world_size()) {
-      // Memory and calls change, and with qwZ backward then gathers 16 bits a weight.
-      const std::string_view key = "zero.secondary_partition_size";
-      problems->Warn(
-          places.Find(key)->where,
-          fmt::format("{}: a group of all {} ranks gathers over the links that it would without "
-                      "hpZ, and its shard costs memory{}",
-                      key, scenario.world_size(),
-                      one_node ? "" : "; \"node\" keeps backward gathers in the node"));
-    }
     if (!zero.has_secondary()) {
       warn({"zero.secondary_rule"}, "without secondary_partition_size");
     } else if (scenario.training.gradient_accumulation_steps == 1) {

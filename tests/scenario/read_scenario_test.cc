@@ -300,5 +300,28 @@ TEST(Warnings, SayThatGradientsAreNotQuantizedInShardsOfOneNode) {
   EXPECT_THAT(FsdpWarningsOf("  quantized_gradients: true\n"), IsEmpty());
 }
 
+TEST(Warnings, SayWhatASecondaryGroupOfAllRanksOfAShardCosts) {
+  const std::string shard =
+      ".secondary_partition_size: a group of all 4 ranks of a shard gathers over the links that it "
+      "would without hpZ, and its shard costs memory";
+
+  EXPECT_THAT(WarningsOf("  shard_size: node\n  secondary_partition_size: node\n"),
+              ElementsAre("s.yaml:12:3: warning: zero" + shard));
+  EXPECT_THAT(FsdpWarningsOf("  shard_size: node\n  secondary_partition_size: node\n"),
+              ElementsAre("s.yaml:12:3: warning: fsdp" + shard));
+  EXPECT_THAT(FsdpWarningsOf("  secondary_partition_size: 8\n"),
+              ElementsAre("s.yaml:11:3: warning: fsdp.secondary_partition_size: a group of all 8 "
+                          "ranks gathers over the links that it would without hpZ, and its shard "
+                          "costs memory; \"node\" keeps backward gathers in the node"));
+  EXPECT_THAT(FsdpWarningsOf("  secondary_partition_size: 4\n"), IsEmpty());
+}
+
+TEST(Warnings, NameAnFsdpUnitOfMoreBlocksThanThereAre) {
+  EXPECT_THAT(FsdpWarningsOf("  blocks_per_unit: 2\n"), IsEmpty());
+  EXPECT_THAT(FsdpWarningsOf("  blocks_per_unit: 3\n"),
+              ElementsAre("s.yaml:11:3: warning: fsdp.blocks_per_unit: no effect beyond the 2 "
+                          "layers of the model"));
+}
+
 }  // namespace
 }  // namespace zerosim
