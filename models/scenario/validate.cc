@@ -151,9 +151,14 @@ class Checker {
   void CheckFabric() {
     if (!Know({"cluster.nodes", "cluster.fabric"}) || s_.cluster.nodes == 1) return;
     if (!places_.Has("cluster.fabric")) {
+      if (!Know({"cluster.node.nic_bandwidth"}) ||
+          s_.cluster.node.nic_bandwidth > BytesPerSecond()) {
+        return;
+      }
       Report("cluster.fabric",
              "missing; more than one node needs one, such as "
-             "{nics_per_node: 8, nic_bandwidth: 200 Gbps, latency: 5 us}");
+             "{nics_per_node: 8, nic_bandwidth: 200 Gbps, latency: 5 us}, or a node whose NICs are "
+             "known by cluster.node.nics and cluster.node.nic_bandwidth");
       return;
     }
     const int wanted = s_.cluster.fabric.nics_per_node;

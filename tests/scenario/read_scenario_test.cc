@@ -49,6 +49,17 @@ TEST(ReadScenario, TakesTheNodesNicsWhereTheNodeNamesTheirRate) {
   EXPECT_EQ(fabric("latency: 2 us", {}).nics_per_node, 1);
 }
 
+TEST(ReadScenario, NeedsNoFabricWhereTheNodeNamesItsNics) {
+  const Scenario s =
+      ReadSmall(Small("  fabric: {nics_per_node: 2, nic_bandwidth: 100 Gbps, latency: 2 us}\n", ""),
+                {{"cluster.node.nic_bandwidth", "400 Gbps"}})
+          .scenario;
+
+  EXPECT_EQ(s.cluster.fabric.nics_per_node, 2);
+  EXPECT_EQ(s.cluster.fabric.nic_bandwidth, BytesPerSecond::GigabitsPerSecond(400));
+  EXPECT_EQ(s.cluster.fabric.latency, Seconds::Micros(2));
+}
+
 TEST(ReadScenario, FillsInWhatFollowsFromOtherKeys) {
   const Scenario s = ReadSmall(SmallScenario()).scenario;
 

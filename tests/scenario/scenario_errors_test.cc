@@ -223,7 +223,8 @@ TEST(ScenarioErrors, DemandAFabricOfTwoNodes) {
   EXPECT_EQ(
       ErrorOf(Small("  fabric: {nics_per_node: 2, nic_bandwidth: 100 Gbps, latency: 2 us}\n", "")),
       "s.yaml:2:1: error: cluster.fabric: missing; more than one node needs one, such as "
-      "{nics_per_node: 8, nic_bandwidth: 200 Gbps, latency: 5 us}\n"
+      "{nics_per_node: 8, nic_bandwidth: 200 Gbps, latency: 5 us}, or a node whose NICs are known "
+      "by cluster.node.nics and cluster.node.nic_bandwidth\n"
       "  cluster:\n"
       "  ^\n");
 }
