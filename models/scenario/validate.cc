@@ -573,6 +573,16 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
   } else if (scenario.training.checkpointing != Checkpointing::kFull) {
     warn({"compute.recompute_skips_last"}, "without activation_checkpointing: full");
   }
+  if (scenario.training.checkpointing == Checkpointing::kSelective &&
+      scenario.compute.flash_attention && !scenario.cluster.node.gpu.attention.empty()) {
+    const std::string_view key = "training.activation_checkpointing";
+    problems->Warn(
+        places.Of(key),
+        fmt::format("{}: selective runs attention again for the scores that fused "
+                    "attention does not keep: it costs time and saves almost no memory; full "
+                    "saves memory, none time",
+                    key));
+  }
   if (scenario.cluster.node.gpu.attention.empty() && places.Has("compute.flash_attention") &&
       scenario.compute.flash_attention) {
     warn({"compute.flash_attention"}, fmt::format("on {}, for which no fused attention is given",

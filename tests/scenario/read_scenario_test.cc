@@ -334,5 +334,23 @@ TEST(Warnings, NameAnFsdpUnitOfMoreBlocksThanThereAre) {
                           "layers of the model"));
 }
 
+TEST(Warnings, SayThatSelectiveCheckpointingSavesNothingOfFusedAttention) {
+  const std::vector<Override> selective{{"training.activation_checkpointing", "selective"}};
+  std::vector<Override> fused = selective;
+  fused.push_back({"cluster.node.gpu.attention",
+                   "[{head_dimension: 64, rate: 50 TFLOP/s, half_sequence: 100}]"});
+
+  EXPECT_THAT(ReadSmall(SmallScenario(), selective).warnings, IsEmpty());
+  EXPECT_THAT(
+      ReadSmall(SmallScenario(), fused).warnings,
+      ElementsAre(
+          "--set training.activation_checkpointing=selective: warning: "
+          "training.activation_checkpointing: selective runs attention again for the "
+          "scores that fused attention does not keep: it costs time and saves almost no memory; "
+          "full saves memory, none time"));
+  fused.push_back({"compute.flash_attention", "false"});
+  EXPECT_THAT(ReadSmall(SmallScenario(), fused).warnings, IsEmpty());
+}
+
 }  // namespace
 }  // namespace zerosim
