@@ -35,6 +35,7 @@ MemoryWalk WalkMemory(const StepProgram& program, const StaticMemory& always) {
       walk.peak = total;
       walk.peak_terms = now;
       walk.peak_op = event.op;
+      walk.peak_next = event.next;
     }
   }
   walk.after_step = TotalOf(now) - always.context;

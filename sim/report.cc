@@ -158,6 +158,14 @@ void AddThroughput(const Scenario& scenario, StepReport* report) {
   report->tokens_per_s_per_gpu = report->tokens_per_s / ranks;
 }
 
+// An event belongs to what the host launches next, not to the launching.
+std::string LaunchedAtPeak(const StepProgram& program, const MemoryWalk& walk) {
+  int at = walk.peak_next.value >= 0 ? walk.peak_next.value : walk.peak_op.value + 1;
+  const int last = static_cast<int>(program.ops.size()) - 1;
+  while (at < last && program.ops[at].kind == OpKind::kHost) ++at;
+  return zerosim::NameOf(program, OpId{std::min(at, last)});
+}
+
 void AddMemory(const Scenario& scenario, const PreparedStep& step, const Timeline& timeline,
                StepReport* report) {
   const MemoryWalk& walk = step.memory;
@@ -167,9 +175,7 @@ void AddMemory(const Scenario& scenario, const PreparedStep& step, const Timelin
   memory.after_step = walk.after_step;
   memory.capacity = scenario.cluster.node.gpu.memory;
   memory.fits = memory.peak <= memory.capacity;
-  // The event belongs to what the host launches next.
-  const int next = std::min(walk.peak_op.value + 1, static_cast<int>(step.program.ops.size()) - 1);
-  memory.peak_at = fmt::format("{}, {:.3f} s", zerosim::NameOf(step.program, OpId{next}),
+  memory.peak_at = fmt::format("{}, {:.3f} s", LaunchedAtPeak(step.program, walk),
                                timeline.ops[walk.peak_op.value].end.seconds());
   memory.terms = {term(MemoryTerm::kParameters),     term(MemoryTerm::kGradients),
                   term(MemoryTerm::kOptimizer),      term(MemoryTerm::kSecondaryShard),

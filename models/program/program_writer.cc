@@ -62,9 +62,16 @@ OpId ProgramWriter::Kernel(Stream stream, const Label& label, Seconds time) {
   if (stream == Stream::kCompute && open_compute_.value >= 0 && last.size() == 1 &&
       last[0] == open_compute_) {
     Op& open = program_.ops[open_compute_.value];
-    if (open.action == label.action && open.layer == label.layer &&
-        open.micro_step == label.micro_step) {
+    const bool follows = open.action == label.action && open.layer == label.layer &&
+                         open.micro_step == label.micro_step;
+    if (follows && (label.layer >= 0 || open.part == label.part)) {
       open.time += time;
+      return open_compute_;
+    }
+    // Outside of the blocks each part has its name, and starts when the one before it ends.
+    if (follows) {
+      open_compute_ = Add(label, OpKind::kKernel, stream, time, {open_compute_});
+      last = {open_compute_};
       return open_compute_;
     }
   }
@@ -124,7 +131,8 @@ void ProgramWriter::StreamWaits(Stream stream, Stream other) {
 }
 
 void ProgramWriter::Memory(MemoryTerm term, Bytes delta) {
-  if (delta != Bytes()) program_.memory.push_back({host_, term, delta});
+  if (delta != Bytes())
+    program_.memory.push_back({host_, term, delta, OpId{static_cast<int>(program_.ops.size())}});
 }
 
 void ProgramWriter::Warn(std::string text) {

@@ -98,6 +98,7 @@ struct MemoryEvent {
   OpId op;
   MemoryTerm term = MemoryTerm::kLiveParameters;
   Bytes delta;
+  OpId next = OpId{};  // the operation that is written next; -1: the one after `op`
 };
 
 struct StepProgram {

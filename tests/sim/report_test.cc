@@ -173,6 +173,17 @@ TEST_F(ReportTest, ThroughputIsOfTheModelsFlops) {
   EXPECT_NEAR(report.tokens_per_s_per_gpu, 512 / 0.01, 1e-3);
 }
 
+TEST_F(ReportTest, NamesWhatTheHostLaunchesAtThePeak) {
+  step_.program.ops[3].kind = OpKind::kHost;
+  step_.program.ops[4].action = Action::kOptimizer;
+  step_.memory.peak_op = OpId{0};
+  step_.memory.peak_next = OpId{3};
+  EXPECT_EQ(Report().memory.peak_at, "optimizer, 0.002 s") << "not the host's own operation";
+
+  step_.memory.peak_next = OpId{2};
+  EXPECT_EQ(Report().memory.peak_at, "backward embedding, 0.002 s");
+}
+
 TEST_F(ReportTest, UtilizationIsBytesOverWhatALinkCouldCarry) {
   const StepReport report = Report();
 

@@ -164,7 +164,7 @@ void AddMemory(const StepReport& r, Lines& out) {
   out.Add("  {:<20}{:>10}  {}\n", "capacity", FormatBytes(m.capacity),
           m.fits ? "fits" : "DOES NOT FIT: this step cannot run");
   out.Add("  {:<20}{:>10}\n", "after the step", FormatBytes(m.after_step));
-  if (!m.peak_at.empty()) out.Add("  peak at {}\n", m.peak_at);
+  if (!m.peak_at.empty()) out.Add("  peak when the host launches {}\n", m.peak_at);
 }
 
 void AddQuantization(const StepReport& r, Lines& out) {

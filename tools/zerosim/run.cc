@@ -74,8 +74,8 @@ void Dump(const std::string& stage, const Scenario& scenario) {
 void RequireFit(const std::string& path, const StepReport& report) {
   const MemoryReport& memory = report.memory;
   if (memory.fits) return;
-  throw UsageError(fmt::format("{}: does not fit: needs {} a GPU of {}, at {}", path,
-                               FormatBytes(memory.peak), FormatBytes(memory.capacity),
+  throw UsageError(fmt::format("{}: does not fit: needs {} a GPU of {}, when the host launches {}",
+                               path, FormatBytes(memory.peak), FormatBytes(memory.capacity),
                                memory.peak_at));
 }
 

@@ -192,7 +192,8 @@ constexpr auto kFieldTerms = std::to_array<Term>({
      "Full vectors of the collectives at the precision of the model, as if nothing was quantized. "
      "Compare with wire."},
     {"peak", "bytes",
-     "The most memory that a GPU needs at any instant of the step; the report names the instant."},
+     "The most memory that a GPU needs at any instant of the step; the report names the instant: "
+     "what the host launches then, which may run on the GPU much later."},
     {"persistent_refresh", "",
      "After the optimizer, one small all-gather for each weight below "
      "param_persistence_threshold, which every rank keeps whole. They are short of bytes and "

@@ -86,7 +86,9 @@ constexpr auto kResultKeys = std::to_array<Term>({
     {"memory.capacity_bytes", "bytes", "What a process can allocate on this GPU."},
     {"memory.fits", "",
      "Whether the peak is within the capacity. --require-fit makes false an error."},
-    {"memory.peak_at", "", "Operation and time of the peak."},
+    {"memory.peak_at", "",
+     "Operation that the host launches at the peak, and when: allocators work in the order of the "
+     "host, which is ahead of the GPU."},
     {"memory.terms", "", "What the peak is made of."},
     {"memory.terms.parameters", "bytes", "Shard of the 16-bit weights, and unsharded small ones."},
     {"memory.terms.gradients", "bytes", "Gradients that are kept until the optimizer step."},
