@@ -28,6 +28,11 @@ TEST(ReportText, GivesShares) {
               HasSubstr("  peak                   16.0 GB    50.0 %  ####################\n"));
 }
 
+TEST(ReportText, SaysThatKernelsBesideComputeDoNotQuantizeOnly) {
+  EXPECT_THAT(ReportText(SampleReport()),
+              HasSubstr("    quantization and copies      12.5 ms     0.6 %\n"));
+}
+
 TEST(ReportText, GivesBytesInUnitsOfTheModel) {
   // 1.125 GB of 3 GB.
   EXPECT_THAT(ReportText(SampleReport()),

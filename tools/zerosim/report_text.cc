@@ -92,7 +92,7 @@ void AddTime(const StepReport& r, Lines& out) {
   line("optimizer", r.optimizer);
   out.Add("  busy, which overlaps:\n");
   line("  compute", r.compute);
-  line("  quantization", r.quantization);
+  line("  quantization and copies", r.quantization);
   line("  communication", r.communication);
   line("  exposed communication", r.exposed_communication);
 

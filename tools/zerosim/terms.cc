@@ -56,6 +56,12 @@ constexpr auto kFieldTerms = std::to_array<Term>({
      "ranges."},
     {"capacity", "bytes",
      "Memory of the GPU that a process can allocate: cluster.node.gpu.memory."},
+    {"compute", "s",
+     "Kernels of forward, recomputation, backward and the optimizer. Among the busy times it is "
+     "what "
+     "they need with the GPU to themselves. On the critical path it is how long they run, which "
+     "may "
+     "be more: kernels that quantise, cast and copy share the GPU with them."},
     {"context", "",
      "GPU memory that is taken before a tensor is allocated: the CUDA context, NCCL's buffers and "
      "the "
@@ -215,8 +221,9 @@ constexpr auto kFieldTerms = std::to_array<Term>({
      "the node, a sum, and one between nodes. Two quantization events a value; 0.25 M instead of M "
      "leaves the node."},
     {"quantization and copies", "s",
-     "Part of the critical path that kernels take which quantise, dequantise, sum quantised "
-     "gradients, or copy gathered buffers into place."},
+     "Kernels beside the compute stream: they quantise and dequantise, sum and cast gradients, and "
+     "copy gathered buffers into place, so that there are some without quantisation too. Of the "
+     "critical path, the part that waits for them."},
     {"quantization event", "",
      "One rounding to fewer bits on the way of a value. Error grows with their number, not only "
      "with "

@@ -41,8 +41,12 @@ constexpr auto kResultKeys = std::to_array<Term>({
      "Backward passes of all micro-batches with recomputation, until the last gradient is "
      "reduced."},
     {"time.optimizer_s", "s", "Update of the parameters, and the refresh of gathered ones."},
-    {"time.compute_s", "s", "Time in which a kernel of compute ran."},
-    {"time.quantization_s", "s", "Time in which a kernel quantized, dequantized or requantized."},
+    {"time.compute_s", "s",
+     "What the kernels of compute need with the GPU to themselves. critical_path's compute may be "
+     "more, where others share it."},
+    {"time.quantization_s", "s",
+     "What all other kernels need: they quantize and dequantize, sum and cast gradients, and "
+     "copy."},
     {"time.communication_s", "s", "Time in which at least one collective ran."},
     {"time.exposed_communication_s", "s",
      "Time in which a collective and no kernel of compute ran: what communication costs."},
