@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -50,6 +51,42 @@ def choices_of(schema):
     yield from (choice for choice in schema.get("enum", []) if isinstance(choice, str))
     for below in schema.values():
       yield from choices_of(below)
+
+
+# Scenarios that have every line of a report among them.
+REPORTS = (
+    [str(SCENARIO.parent / "zeropp_dgx2_384.yaml")],
+    [str(SCENARIO), "--set", "zero.shard_size=node", "--set",
+     "collectives.algorithm=hierarchical_ring"],
+    [str(SCENARIO), "--set", "zero.stage=1", "--set", "cluster.fabric.nics_per_node=4"],
+    [str(SCENARIO.parent / "zeropp_dgx2_384.yaml"), "--set", "zero.quantized_gradients.hops=1"],
+    [str(SCENARIO), "--set", "parallelism.tensor=2", "--set", "parallelism.sequence=true", "--set",
+     "parallelism.context=2"],
+)
+
+
+def labels_of(report):
+  """Returns the labels of the lines of a report's sections, and of the columns of its tables."""
+  labels, section = set(), ""
+  for line in report.splitlines()[2:]:
+    if not line.startswith("  "):
+      section = line
+    elif section != "Warnings" and not line.endswith("in GB/s"):
+      words = re.split(r"  +", line.strip())
+      labels.add("peak" if words[0].startswith("peak ") else words[0].rstrip(":"))
+      if len(words) > 5 and words[0] in ("name", "time"):
+        labels |= set(words)
+  return labels
+
+
+def names_in(result):
+  """Returns what a result calls collectives, groups, algorithms, links and causes."""
+  names = {part["cause"] for part in result["critical_path"]}
+  names |= {part["link"] for part in result["bottlenecks"]}
+  names |= {part["name"] for part in result["parameters_used"]}
+  for part in result["communication"]["collectives"]:
+    names |= {part[key] for key in ("name", "op", "group", "algorithm", "protocol", "bottleneck")}
+  return names
 
 
 class Scenario(unittest.TestCase):
@@ -114,6 +151,21 @@ class Explain(unittest.TestCase):
         status, out, _ = zerosim("explain", path)
         self.assertEqual(status, 0)
         self.assertIn(f"{path}, key of a result", out)
+
+  def test_knows_every_label_of_a_report_and_every_name_in_a_result(self):
+    names = set()
+    for scenario in REPORTS:
+      status, out, _ = zerosim("run", *scenario)
+      self.assertEqual(status, 0)
+      names |= labels_of(out)
+      status, out, _ = zerosim("run", *scenario, "--quiet", "--json", "-")
+      names |= names_in(json.loads(out))
+    self.assertTrue({"forward", "busy, which overlaps", "out of one node", "model size M",
+                     "limited by", "gpu compute", "pairwise", "across_nodes", "tensor",
+                     "keys_values"} <= names, names)
+    for name in sorted(names):
+      with self.subTest(name):
+        self.assertEqual(zerosim("explain", name)[0], 0)
 
   def test_knows_every_value_that_a_key_chooses_from(self):
     schema = json.loads((SCENARIO.parent / "scenario.schema.json").read_text())

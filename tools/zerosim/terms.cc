@@ -56,16 +56,10 @@ constexpr auto kFieldTerms = std::to_array<Term>({
      "ranges."},
     {"capacity", "bytes",
      "Memory of the GPU that a process can allocate: cluster.node.gpu.memory."},
-    {"compute", "s",
-     "Kernels of forward, recomputation, backward and the optimizer. Among the busy times it is "
-     "what "
-     "they need with the GPU to themselves. On the critical path it is how long they run, which "
-     "may "
-     "be more: kernels that quantise, cast and copy share the GPU with them."},
     {"context", "",
      "GPU memory that is taken before a tensor is allocated: the CUDA context, NCCL's buffers and "
      "the "
-     "code of the libraries."},
+     "code of the libraries. As the group of a collective: the ranks that divide the sequence."},
     {"critical path", "",
      "The chain of operations that determines the step time, each waiting for the one before. Its "
      "shares by cause add up to the step time: making anything faster that is not on it changes "
@@ -261,7 +255,9 @@ constexpr auto kFieldTerms = std::to_array<Term>({
      "hpZ's second copy of the weights: M divided by secondary_partition_size, on every GPU, all "
      "the "
      "time."},
-    {"shard", "", "The part of a tensor that one rank keeps: 1/n of it, padded to equal size."},
+    {"shard", "",
+     "The part of a tensor that one rank keeps: 1/n of it, padded to equal size. "
+     "As the group of a collective: the ranks over which one copy of the states is spread."},
     {"step", "",
      "One optimizer step: all micro-batches, the reduction of gradients and the update."},
     {"step program", "",
