@@ -296,9 +296,10 @@ void AddWarnings(const Scenario& scenario, StepReport* report) {
   const int nics = scenario.cluster.fabric.nics_per_node;
   if (calibration.measured_nics_per_node > 0 && nics > calibration.measured_nics_per_node) {
     report->warnings.push_back(fmt::format(
-        "extrapolates: calibration {} saw {} NIC a node, not {}; the interval reaches down to no "
+        "extrapolates: calibration {} saw {} NIC{} a node, not {}; the interval reaches down to no "
         "gain from the others",
-        calibration.name, calibration.measured_nics_per_node, nics));
+        calibration.name, calibration.measured_nics_per_node,
+        calibration.measured_nics_per_node == 1 ? "" : "s", nics));
   }
 }
 

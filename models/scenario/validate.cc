@@ -257,12 +257,13 @@ class Checker {
     const std::string_view steps = "training.gradient_accumulation_steps";
     const std::string_view layers = "model.layers";
     const bool many_steps = s_.training.gradient_accumulation_steps > 1;
-    Report(many_steps ? steps : layers,
-           fmt::format("{} layers{} x {} micro-steps{} are {} passes through a layer; expected at "
-                       "most {}, which take about 10 s and 2 GB to simulate",
-                       m.layers, many_steps ? Mention(layers, steps) : "",
-                       s_.training.gradient_accumulation_steps,
-                       many_steps ? "" : Mention(steps, layers), passes, kMostLayerPasses));
+    Report(
+        many_steps ? steps : layers,
+        fmt::format("{} layer{}{} x {} micro-step{}{} are {} passes through a layer; expected at "
+                    "most {}, which take about 10 s and 2 GB to simulate",
+                    m.layers, m.layers == 1 ? "" : "s", many_steps ? Mention(layers, steps) : "",
+                    s_.training.gradient_accumulation_steps, many_steps ? "s" : "",
+                    many_steps ? "" : Mention(steps, layers), passes, kMostLayerPasses));
   }
 
   void CheckGlobalBatch() {

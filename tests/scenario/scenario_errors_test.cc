@@ -210,13 +210,12 @@ TEST(ScenarioErrors, RefuseSizesWhoseProductsWouldOverflow) {
 
 TEST(ScenarioErrors, BoundWhatASimulationCosts) {
   EXPECT_EQ(ErrorOf(Small("layers: 2", "layers: 15000")), "");
-  EXPECT_EQ(
-      ErrorOf(Small("layers: 2", "layers: 15001")),
-      "s.yaml:6:17: error: model.layers: 15001 layers x 1 micro-steps (the default) are 15001 "
-      "passes through a layer; expected at most 15000, which take about 10 s and 2 GB to "
-      "simulate\n"
-      "  model: {layers: 15001, hidden: 64, heads: 4, vocabulary: 100}\n"
-      "                  ^\n");
+  EXPECT_EQ(ErrorOf(Small("layers: 2", "layers: 15001")),
+            "s.yaml:6:17: error: model.layers: 15001 layers x 1 micro-step (the default) are 15001 "
+            "passes through a layer; expected at most 15000, which take about 10 s and 2 GB to "
+            "simulate\n"
+            "  model: {layers: 15001, hidden: 64, heads: 4, vocabulary: 100}\n"
+            "                  ^\n");
 }
 
 TEST(ScenarioErrors, DemandAFabricOfTwoNodes) {

@@ -11,6 +11,7 @@
 #include "models/core/units_text.h"
 #include "models/memory/memory.h"
 #include "models/scenario/read_scenario.h"
+#include "sim/message_engine.h"
 #include "sim/simulate.h"
 #include "tools/zerosim/command.h"
 #include "tools/zerosim/output_file.h"
@@ -79,6 +80,15 @@ void RequireFit(const std::string& path, const StepReport& report) {
                                memory.peak_at));
 }
 
+// A scenario that is too large for the engine is the user's to change.
+SimulationResult SimulateFor(const Scenario& scenario, Engine engine) {
+  try {
+    return Simulate(scenario, engine);
+  } catch (const TooManyMessages& e) {
+    throw UsageError(fmt::format("--engine message: {}", e.what()));
+  }
+}
+
 // Two results in one file, or a result in place of the scenario, would lose one of them.
 void CheckOutputs(const RunOptions& options) {
   const auto same = [](const std::string& a, const std::string& b) {
@@ -117,7 +127,7 @@ void Run(const RunOptions& options) {
   std::optional<OutputFile> trace = Open(options.trace);
 
   const Engine engine = options.engine == "message" ? Engine::kMessage : Engine::kFluid;
-  SimulationResult result = Simulate(read.scenario, engine);
+  SimulationResult result = SimulateFor(read.scenario, engine);
   StepReport& report = result.report;
   report.version = Version();
   report.scenario_sha256 = Sha256Hex(read.canonical_text);
