@@ -24,7 +24,7 @@ namespace zerosim {
 namespace {
 
 constexpr const char* kDescription =
-    "Predict the time, bytes and memory of ZeRO and ZeRO++ training steps on a cluster.";
+    "Predict the time, bytes and memory of ZeRO, ZeRO++ and FSDP training steps on a cluster.";
 
 constexpr const char* kFooter =
     "Each command has its own --help.\n"
