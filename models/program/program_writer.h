@@ -63,7 +63,7 @@ class ProgramWriter {
   // The host stops until all work of `stream` so far is done.
   void HostWaits(const Label& label, Stream stream);
 
-  // A kernel on `stream`. Compute kernels of one label that follow each other with nothing in
+  // A kernel on `stream`. Compute kernels of one layer that follow each other with nothing in
   // between become one operation: same time, fewer operations.
   OpId Kernel(Stream stream, const Label& label, Seconds time);
 

@@ -179,6 +179,12 @@ bool CheckBytes(std::string_view text, const std::string& file, Syntax syntax, P
       problems->Add(at, fmt::format("expected text, got the control character 0x{:02X}", c));
       return false;
     }
+    if (c == '\r' && !text.substr(i + 1).starts_with('\n')) {
+      problems->Add(at,
+                    "expected lines that end in LF or CR LF, got a CR alone; save the file with "
+                    "Unix line ends");
+      return false;
+    }
     if (c == '\t' && only_blanks && syntax == Syntax::kYaml) {
       problems->Add(at, "expected spaces as indentation, got a tab");
       return false;

@@ -192,7 +192,7 @@ constexpr KeySpec kKeys[] = {
 
     {.path = "cluster.fabric",
      .otherwise = "every key at its default; with more than one node the "
-                  "section is required",
+                  "section is required unless the node has nic_bandwidth",
      .meaning = "The network between the nodes."},
     {.path = "cluster.fabric.kind",
      .type = kChoice,

@@ -12,6 +12,7 @@
 
 #include "models/core/units_text.h"
 #include "models/parallel/groups.h"
+#include "models/parallel/scenario_groups.h"
 
 namespace zerosim {
 namespace {
@@ -19,7 +20,9 @@ namespace {
 constexpr std::int64_t kMostRanks = 16'777'216;
 constexpr double kMostParameters = 1e14;
 constexpr double kMostActivationBytes = 1e17;
-constexpr std::int64_t kMostLayerPasses = 200'000;
+// ZeRO++ on 18B takes 7 s and 1.2 GB; experts and latent attention, with more modules a layer, 15 s
+// and 1.9 GB.
+constexpr std::int64_t kMostLayerPasses = 15'000;
 
 // Finds where keys of a tree were written.
 class Places {
@@ -148,9 +151,14 @@ class Checker {
   void CheckFabric() {
     if (!Know({"cluster.nodes", "cluster.fabric"}) || s_.cluster.nodes == 1) return;
     if (!places_.Has("cluster.fabric")) {
+      if (!Know({"cluster.node.nic_bandwidth"}) ||
+          s_.cluster.node.nic_bandwidth > BytesPerSecond()) {
+        return;
+      }
       Report("cluster.fabric",
              "missing; more than one node needs one, such as "
-             "{nics_per_node: 8, nic_bandwidth: 200 Gbps, latency: 5 us}");
+             "{nics_per_node: 8, nic_bandwidth: 200 Gbps, latency: 5 us}, or a node whose NICs are "
+             "known by cluster.node.nics and cluster.node.nic_bandwidth");
       return;
     }
     const int wanted = s_.cluster.fabric.nics_per_node;
@@ -245,13 +253,17 @@ class Checker {
     const TransformerSpec& m = s_.model;
     if (!Know({"model.layers", "training.gradient_accumulation_steps"})) return;
     const std::int64_t passes = std::int64_t{m.layers} * s_.training.gradient_accumulation_steps;
-    if (passes > kMostLayerPasses) {
-      Report("training.gradient_accumulation_steps",
-             fmt::format("{} layers{} x {} micro-steps are {} passes through a layer; expected at "
-                         "most {}",
-                         m.layers, Mention("model.layers", "training.gradient_accumulation_steps"),
-                         s_.training.gradient_accumulation_steps, passes, kMostLayerPasses));
-    }
+    if (passes <= kMostLayerPasses) return;
+    const std::string_view steps = "training.gradient_accumulation_steps";
+    const std::string_view layers = "model.layers";
+    const bool many_steps = s_.training.gradient_accumulation_steps > 1;
+    Report(
+        many_steps ? steps : layers,
+        fmt::format("{} layer{}{} x {} micro-step{}{} are {} passes through a layer; expected at "
+                    "most {}, which take about 10 s and 2 GB to simulate",
+                    m.layers, m.layers == 1 ? "" : "s", many_steps ? Mention(layers, steps) : "",
+                    s_.training.gradient_accumulation_steps, many_steps ? "s" : "",
+                    many_steps ? "" : Mention(steps, layers), passes, kMostLayerPasses));
   }
 
   void CheckGlobalBatch() {
@@ -497,6 +509,32 @@ void CheckBetweenSections(const Node& root, Scenario* scenario, Problems* proble
 
 namespace {
 
+// Why gradients that are to be quantized are not: qgZ's second hop lies between the nodes of a
+// shard group. Null if they are.
+const char* WhyUnquantized(const Scenario& scenario) {
+  if (scenario.cluster.nodes == 1) return "on one node; gradients then travel unquantised";
+  if (ProcessGroupsOf(scenario).across.size > 1) return nullptr;
+  return "where the ranks of a shard lie in one node; gradients then travel unquantised";
+}
+
+// hpZ's group should be smaller than what a shard is spread over. Where it is not, memory and calls
+// change, and with qwZ backward then gathers 16 bits a weight.
+void WarnOfSecondaryOfAll(const Places& places, const Scenario& scenario, Problems* problems) {
+  const std::string_view key =
+      scenario.fsdp ? "fsdp.secondary_partition_size" : "zero.secondary_partition_size";
+  const ProcessGroups groups = ProcessGroupsOf(scenario);
+  if (scenario.secondary_size() == 1 || groups.secondary.size != groups.shard.size) return;
+  // Other strategies do not gather for backward, and say so of the key.
+  if (scenario.fsdp && scenario.fsdp->sharding != FsdpStrategy::kFullShard) return;
+  problems->Warn(
+      places.Find(key)->where,
+      fmt::format("{}: a group of all {} ranks{} gathers over the links that it would without hpZ, "
+                  "and its shard costs memory{}",
+                  key, groups.secondary.size,
+                  groups.shard.size == scenario.world_size() ? "" : " of a shard",
+                  groups.across.size == 1 ? "" : "; \"node\" keeps backward gathers in the node"));
+}
+
 template <typename Warn>
 void WarnOfFsdpKeys(const Scenario& scenario, Warn warn) {
   const FsdpConfig& fsdp = *scenario.fsdp;
@@ -510,6 +548,10 @@ void WarnOfFsdpKeys(const Scenario& scenario, Warn warn) {
     warn({"fsdp.secondary_partition_size", "fsdp.backward_prefetch"},
          "with shard_grad_op, which does not gather for backward");
   }
+  if (fsdp.blocks_per_unit > scenario.model.layers) {
+    warn({"fsdp.blocks_per_unit"},
+         fmt::format("beyond the {} layers of the model", scenario.model.layers));
+  }
   if (scenario.model.tied_embeddings) {
     warn({"fsdp.separate_embeddings"}, "with a tied head, which is in the root with the embedding");
   }
@@ -517,9 +559,10 @@ void WarnOfFsdpKeys(const Scenario& scenario, Warn warn) {
     warn({"fsdp.no_sync"}, "with one micro-step");
   }
   if (fsdp.quantized_gradients) {
-    warn({"fsdp.reduce_precision"}, "with quantized_gradients");
-    if (scenario.cluster.nodes == 1) {
-      warn({"fsdp.quantized_gradients"}, "on one node; gradients then travel unquantised");
+    if (const char* const why = WhyUnquantized(scenario)) {
+      warn({"fsdp.quantized_gradients"}, why);
+    } else {
+      warn({"fsdp.reduce_precision"}, "with quantized_gradients");
     }
   }
 }
@@ -539,6 +582,7 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
   const ZeroConfig& zero = scenario.zero;
   const bool one_node = scenario.cluster.nodes == 1;
 
+  WarnOfSecondaryOfAll(places, scenario, problems);
   if (scenario.fsdp) {
     WarnOfFsdpKeys(scenario, warn);
   } else if (zero.stage != 3) {
@@ -551,16 +595,6 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
   } else {
     warn({"zero.allgather_bucket_size", "zero.gradient_collective"},
          "in stage 3; it belongs to stages 1 and 2");
-    if (zero.has_secondary() && zero.secondary_partition_size == scenario.world_size()) {
-      // Memory and calls change, and with qwZ backward then gathers 16 bits a weight.
-      const std::string_view key = "zero.secondary_partition_size";
-      problems->Warn(
-          places.Find(key)->where,
-          fmt::format("{}: a group of all {} ranks gathers over the links that it would without "
-                      "hpZ, and its shard costs memory{}",
-                      key, scenario.world_size(),
-                      one_node ? "" : "; \"node\" keeps backward gathers in the node"));
-    }
     if (!zero.has_secondary()) {
       warn({"zero.secondary_rule"}, "without secondary_partition_size");
     } else if (scenario.training.gradient_accumulation_steps == 1) {
@@ -568,14 +602,12 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
     }
     if (!zero.quantized_gradients) {
       warn({"zero.overlap.quantized_reduce"}, "without quantized_gradients");
+    } else if (const char* const why = WhyUnquantized(scenario)) {
+      warn({"zero.quantized_gradients", "zero.overlap.quantized_reduce"}, why);
     } else {
       warn({"zero.overlap.reduce"}, "with quantized_gradients; see quantized_reduce");
       if (!zero.quantized_gradients->two_hops) {
         warn({"zero.quantized_gradients.in_node_bits"}, "with one hop");
-      }
-      if (one_node) {
-        warn({"zero.quantized_gradients"},
-             "on bytes between nodes: there is one node, whose links it relieves only");
       }
     }
   }
@@ -615,6 +647,16 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
          "on times with compute.mfu");
   } else if (scenario.training.checkpointing != Checkpointing::kFull) {
     warn({"compute.recompute_skips_last"}, "without activation_checkpointing: full");
+  }
+  if (scenario.training.checkpointing == Checkpointing::kSelective &&
+      scenario.compute.flash_attention && !scenario.cluster.node.gpu.attention.empty()) {
+    const std::string_view key = "training.activation_checkpointing";
+    problems->Warn(
+        places.Of(key),
+        fmt::format("{}: selective runs attention again for the scores that fused "
+                    "attention does not keep: it costs time and saves almost no memory; full "
+                    "saves memory, none time",
+                    key));
   }
   if (scenario.cluster.node.gpu.attention.empty() && places.Has("compute.flash_attention") &&
       scenario.compute.flash_attention) {

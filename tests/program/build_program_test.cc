@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -172,6 +173,27 @@ TEST(BuildProgram, WarnsOfShardsThatQwzCanNotGroup) {
   ASSERT_FALSE(program.warnings.empty());
   EXPECT_NE(program.warnings[0].find("has no group count that DeepSpeed accepts"),
             std::string::npos);
+}
+
+TEST(BuildProgram, NamesKernelsOutsideOfTheBlocksByTheirPart) {
+  Scenario s = SmallScenario(2, 4);
+  s.zero.stage = 0;
+  const StepProgram program = Build(s);
+
+  std::vector<Part> parts;
+  for (const Op& op : program.ops) {
+    if (op.kind == OpKind::kKernel && op.stream == Stream::kCompute && op.layer < 0 &&
+        op.phase != Phase::kOptimizer) {
+      parts.push_back(op.part);
+    }
+  }
+  EXPECT_EQ(parts, (std::vector{Part::kEmbedding, Part::kFinalNorm, Part::kHead, Part::kHead,
+                                Part::kFinalNorm, Part::kEmbedding}));
+
+  // Logits are allocated for the forward of the head.
+  const auto logits = std::ranges::find(program.memory, MemoryTerm::kLogits, &MemoryEvent::term);
+  ASSERT_NE(logits, program.memory.end());
+  EXPECT_EQ(NameOf(program, logits->next), "forward head");
 }
 
 TEST(BuildProgram, FreesEverythingThatItAllocates) {
