@@ -195,7 +195,8 @@ void AddQuantization(const Scenario& scenario, const PreparedStep& step, StepRep
     report->weights_backward =
         PathOf(zero.has_secondary() ? 2 : 1, *zero.quantized_weights, shard.group_size);
   }
-  if (zero.quantized_gradients && scenario.cluster.nodes > 1) {
+  if (zero.quantized_gradients && scenario.cluster.nodes > 1 &&
+      zero.collective() == GradientCollective::kReduceScatter) {
     const GradientQuantization& formats = *zero.quantized_gradients;
     const QuantizedSize first =
         QuantizedSizeOf(largest->elements(), formats.in_node,

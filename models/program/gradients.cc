@@ -56,6 +56,13 @@ void GradientReducer::WaitForOldReductions(const Label& label) {
   unfinished_.pop_front();
 }
 
+// The first branch of __reduce_and_partition_ipg_grads in stage3.py.
+bool GradientReducer::AllReducesBucket() const {
+  const ZeroConfig& zero = scenario_->zero;
+  return zero.stage == 3 && zero.collective() == GradientCollective::kAllReduce &&
+         zero.contiguous_gradients && bucket_elements_ <= zero.reduce_bucket_size;
+}
+
 // Whether DeepSpeed sends this gradient through qgZ: matrices only, on several nodes, of a size
 // that divides by twice the world.
 bool GradientReducer::QuantizedTogether(int weight) const {
@@ -77,10 +84,15 @@ void GradientReducer::Reduce(const Label& label) {
 
   std::vector<int> plain;
   std::vector<int> quantized;
-  for (const int w : bucket_) (QuantizedTogether(w) ? quantized : plain).push_back(w);
+  const bool flat = AllReducesBucket();
+  for (const int w : bucket_) (!flat && QuantizedTogether(w) ? quantized : plain).push_back(w);
   const bool qgz = scenario_->zero.stage == 3 && scenario_->zero.quantized_gradients &&
                    scenario_->cluster.nodes > 1;
-  if (qgz) {
+  if (flat) {
+    // The bucket's buffer as it is: nothing is joined first.
+    writer_->HostWork(label, Seconds::Count(3 * scenario_->cluster.calibration.host_launch.value));
+    ReduceFlat(CollectiveOp::kAllReduce, bucket_elements_, label);
+  } else if (qgz) {
     // The fall-back of qgZ reduces one tensor a call.
     for (const int w : plain) ReduceTogether({w}, label);
   } else if (!plain.empty()) {
@@ -115,13 +127,16 @@ void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Labe
     writer_->Kernel(Stream::kReduce, WithAction(label, Action::kReduce),
                     MemoryTime(CopyTraffic(elements), cluster));
   }
-  const bool scatter = scenario_->zero.stage == 3 ||
-                       scenario_->zero.gradient_collective == GradientCollective::kReduceScatter;
+  const ZeroConfig& zero = scenario_->zero;
+  const bool scatter = zero.stage == 3 ||
+                       (zero.stage > 0 && zero.collective() == GradientCollective::kReduceScatter);
+  ReduceFlat(scatter ? CollectiveOp::kReduceScatter : CollectiveOp::kAllReduce, elements, label);
+}
+
+void GradientReducer::ReduceFlat(CollectiveOp operation, std::int64_t elements,
+                                 const Label& label) {
   const Bytes full = Bytes::Count(2 * elements);
-  const int kind = kinds_.Kind("gradients",
-                               scatter && scenario_->zero.stage > 0 ? CollectiveOp::kReduceScatter
-                                                                    : CollectiveOp::kAllReduce,
-                               Communicator::kWorld, writer_);
+  const int kind = kinds_.Kind("gradients", operation, Communicator::kWorld, writer_);
   const OpId op =
       writer_->Collective(Stream::kReduce, Communicator::kWorld, WithAction(label, Action::kReduce),
                           {.kind = kind, .full = full, .payload = full}, Seconds());

@@ -17,7 +17,8 @@ namespace zerosim {
 // reduce_bucket_size elements the bucket is reduced first. At most two reductions are unfinished:
 // the host waits for the third last. Under qgZ (stage 3, more than one node) each matrix of a
 // bucket goes through the two-hop all-to-all by itself, and each vector through a 16-bit
-// reduce-scatter by itself.
+// reduce-scatter by itself. Stage 3 without reduce_scatter all-reduces the bucket's flat buffer
+// instead, where there is one (contiguous_gradients) and the bucket fits into it.
 class GradientReducer {
  public:
   GradientReducer(const Scenario& scenario, const ModelLayout& layout, CollectiveKinds kinds,
@@ -35,9 +36,11 @@ class GradientReducer {
  private:
   void Reduce(const Label& label);
   void ReduceTogether(const std::vector<int>& weights, const Label& label);
+  void ReduceFlat(CollectiveOp operation, std::int64_t elements, const Label& label);
   void ReduceQuantized(int weight, const Label& label);
   OpId AllToAll(const char* name, Communicator communicator, Action action, const Label& label,
                 Bytes full, Bytes payload);
+  bool AllReducesBucket() const;
   bool QuantizedTogether(int weight) const;
   void WaitForOldReductions(const Label& label);
 

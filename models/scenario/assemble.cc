@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "models/core/check.h"
+#include "models/frameworks/import.h"
 #include "models/scenario/keys.h"
 
 namespace zerosim {
@@ -322,6 +323,7 @@ std::optional<Node> Assemble(const std::string& text, const std::string& file,
   if (!root) return std::nullopt;
   for (const Override& o : set) assembler.Apply(o, &*root);
   assembler.Resolve(&*root);
+  ImportFrameworks(&*root, files, problems);
   return root;
 }
 

@@ -227,20 +227,35 @@ std::vector<Diagnostic> Problems::Sorted(std::vector<Diagnostic> diagnostics) co
   return diagnostics;
 }
 
+void Problems::Append(const Problems& other) {
+  errors_.insert(errors_.end(), other.errors_.begin(), other.errors_.end());
+  warnings_.insert(warnings_.end(), other.warnings_.begin(), other.warnings_.end());
+  notes_.insert(notes_.end(), other.notes_.begin(), other.notes_.end());
+}
+
 void Problems::ThrowIfAny() const {
   if (has_errors()) throw ScenarioError(Sorted(errors_), sources_);
 }
 
-std::vector<std::string> Problems::Warnings() const {
+std::vector<std::string> Problems::Texts(const std::vector<Diagnostic>& diagnostics,
+                                         std::string_view kind) const {
   std::vector<std::string> out;
-  for (const Diagnostic& d : Sorted(warnings_)) {
-    out.push_back(fmt::format("{}: warning: {}", Place(d.where), d.what));
+  for (const Diagnostic& d : Sorted(diagnostics)) {
+    out.push_back(fmt::format("{}: {}: {}", Place(d.where), kind, d.what));
   }
   return out;
 }
 
+std::vector<std::string> Problems::Warnings() const {
+  return Texts(warnings_, "warning");
+}
+
+std::vector<std::string> Problems::Notes() const {
+  return Texts(notes_, "note");
+}
+
 std::optional<Node> ParseDocument(const std::string& text, const std::string& file,
-                                  Problems* problems) {
+                                  Problems* problems, std::string_view format) {
   if (text.size() > kMaxFileBytes) {
     problems->Add({file, 0, 0}, fmt::format("is larger than {} bytes", kMaxFileBytes));
     return std::nullopt;
@@ -270,9 +285,9 @@ std::optional<Node> ParseDocument(const std::string& text, const std::string& fi
     problems->Add({file, std::max(e.mark.line, 0) + 1, std::max(e.mark.column, 0) + 1}, e.what);
   } catch (const YAML::ParserException& e) {
     problems->Add({file, std::max(e.mark.line, 0) + 1, std::max(e.mark.column, 0) + 1},
-                  "expected YAML; " + e.msg);
+                  fmt::format("expected {}; {}", format, e.msg));
   } catch (const YAML::Exception& e) {
-    problems->Add({file, 0, 0}, "expected YAML; " + e.msg);
+    problems->Add({file, 0, 0}, fmt::format("expected {}; {}", format, e.msg));
   }
   return std::nullopt;
 }

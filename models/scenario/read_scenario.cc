@@ -39,6 +39,7 @@ ReadResult ReadScenarioText(const std::string& text, const std::string& path,
 
   WarnOfKeysWithoutEffect(*root, scenario, &problems);
   result.warnings = problems.Warnings();
+  result.notes = problems.Notes();
   result.canonical_text = CanonicalText(*root);
   return result;
 }

@@ -28,6 +28,8 @@ struct TrainingSpec {
   bool first_step = false;  // without the prefetch trace, as the first iteration
 
   std::int64_t tokens_per_micro_batch() const { return sequence_length * micro_batch_size; }
+
+  bool operator==(const TrainingSpec&) const = default;
 };
 
 // How compute is timed: by operation, or all of it at a fixed model FLOP utilization.

@@ -257,6 +257,11 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
   const ZeroConfig& zero = scenario.zero;
   const bool one_node = scenario.cluster.nodes == 1;
 
+  if (zero.stage == 0) warn({"zero.gradient_collective"}, "in stage 0, which always all-reduces");
+  if (zero.stage < 2) {
+    warn({"zero.gradient_precision"},
+         fmt::format("in stage {}; it belongs to stages 2 and 3", zero.stage));
+  }
   if (zero.stage != 3) {
     warn({"zero.quantized_weights", "zero.quantized_gradients", "zero.secondary_partition_size",
           "zero.secondary_rule", "zero.prefetch_bucket_size", "zero.max_live_parameters",
@@ -265,8 +270,7 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
           "zero.overlap.quantized_reduce", "training.first_step"},
          fmt::format("in stage {}; it belongs to stage 3", zero.stage));
   } else {
-    warn({"zero.allgather_bucket_size", "zero.gradient_collective"},
-         "in stage 3; it belongs to stages 1 and 2");
+    warn({"zero.allgather_bucket_size"}, "in stage 3; it belongs to stages 1 and 2");
     if (zero.has_secondary() && zero.secondary_partition_size == scenario.world_size()) {
       warn({"zero.secondary_partition_size"},
            fmt::format("over all {} ranks; the secondary shard is then the primary one",
@@ -280,7 +284,12 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
     if (!zero.quantized_gradients) {
       warn({"zero.overlap.quantized_reduce"}, "without quantized_gradients");
     } else {
-      warn({"zero.overlap.reduce"}, "with quantized_gradients; see quantized_reduce");
+      if (zero.collective() == GradientCollective::kAllReduce && zero.contiguous_gradients) {
+        warn({"zero.quantized_gradients"},
+             "with gradient_collective all_reduce, except on weights above reduce_bucket_size");
+      } else {
+        warn({"zero.overlap.reduce"}, "with quantized_gradients; see quantized_reduce");
+      }
       if (!zero.quantized_gradients->two_hops) {
         warn({"zero.quantized_gradients.in_node_bits"}, "with one hop");
       }

@@ -16,6 +16,8 @@ struct QuantizationFormat {
   // Elements that share a scale; empty: DeepSpeed's rule (models/quantization/).
   std::optional<std::int64_t> group_size;
   bool symmetric = true;
+
+  bool operator==(const QuantizationFormat&) const = default;
 };
 
 struct GradientQuantization {
@@ -23,11 +25,18 @@ struct GradientQuantization {
   QuantizationFormat between_nodes{.bits = 4, .group_size = {}, .symmetric = true};
   // false: one all-to-all over the world, L times the bytes between nodes, one event.
   bool two_hops = true;
+
+  bool operator==(const GradientQuantization&) const = default;
 };
 
-// What stages 1 and 2 do with gradients: as the papers say (reduce-scatter) or as DeepSpeed's code
-// does by default (all-reduce).
+// How gradients are summed. Stages 1 and 2: as the papers say (reduce-scatter) or as DeepSpeed's
+// code does by default (all-reduce). Stage 3: by reduce-scatter or, with DeepSpeed's
+// reduce_scatter: false, by all-reduce, of which each rank keeps its part.
 enum class GradientCollective : std::uint8_t { kAllReduce, kReduceScatter };
+
+// Type of the gradients that a rank keeps until the optimizer's step: that of the weights, or fp32
+// (DeepSpeed's data_types.grad_accum_dtype).
+enum class GradientPrecision : std::uint8_t { kModel, kFp32 };
 
 // When hpZ gathers between nodes: once an optimizer step (DeepSpeed since 2024-01-25), or in the
 // forward pass of every micro-step (the release of 2023-06).
@@ -40,6 +49,8 @@ struct OverlapPolicy {
   bool gather_backward = true;    // prefetch beside backward compute
   bool reduce = true;             // reduce-scatter beside backward compute
   bool quantized_reduce = false;  // qgZ's chain beside backward compute; false: compute waits
+
+  bool operator==(const OverlapPolicy&) const = default;
 };
 
 struct ZeroConfig {
@@ -48,7 +59,8 @@ struct ZeroConfig {
   std::optional<GradientQuantization> quantized_gradients;  // qgZ
   int secondary_partition_size = 1;                         // hpZ: ranks of a group; 1 is off
   SecondaryRule secondary_rule = SecondaryRule::kOncePerStep;
-  GradientCollective gradient_collective = GradientCollective::kAllReduce;
+  std::optional<GradientCollective> gradient_collective;  // empty: the stage's default
+  GradientPrecision gradient_precision = GradientPrecision::kModel;
   OverlapPolicy overlap;
 
   // All in elements, as in DeepSpeed.
@@ -61,8 +73,14 @@ struct ZeroConfig {
   bool contiguous_gradients = true;
   std::optional<bool> overlap_comm;  // empty: true for stage 3 only
 
+  GradientCollective collective() const {
+    return gradient_collective.value_or(stage == 3 ? GradientCollective::kReduceScatter
+                                                   : GradientCollective::kAllReduce);
+  }
   bool overlaps() const { return overlap_comm.value_or(stage == 3); }
   bool has_secondary() const { return stage == 3 && secondary_partition_size > 1; }
+
+  bool operator==(const ZeroConfig&) const = default;
 };
 
 }  // namespace zerosim

@@ -205,5 +205,46 @@ TEST(BuildProgram, RefusesGroupsThatDoNotDivideTheWorld) {
   }
 }
 
+// DeepSpeed's reduce_scatter: false: the flat bucket is all-reduced, 2 M on the wire instead of M.
+TEST(BuildProgram, AllReducesTheBucketsOfStage3IfAskedTo) {
+  Scenario s = SmallScenario(2, 4);
+  s.zero.stage = 3;
+  const StepProgram scattered = Build(s);
+  s.zero.gradient_collective = GradientCollective::kAllReduce;
+  s.zero.quantized_gradients = GradientQuantization{};  // never runs
+  const StepProgram reduced = Build(s);
+
+  const auto sum = [](const StepProgram& program, CollectiveOp operation) {
+    Bytes payload;
+    for (const Call& call : program.calls) {
+      const CallKind& kind = program.kinds[call.kind];
+      if (kind.name == "gradients" && kind.op == operation) payload += call.payload;
+    }
+    return payload;
+  };
+  const Bytes gradients = Bytes::Count(2 * Layout(s.model).parameters());
+  EXPECT_EQ(sum(scattered, CollectiveOp::kReduceScatter), gradients);
+  EXPECT_EQ(sum(reduced, CollectiveOp::kAllReduce), gradients);
+  EXPECT_EQ(sum(reduced, CollectiveOp::kReduceScatter), Bytes());
+  EXPECT_FALSE(CallsByName(reduced).contains("gradients_in_node/node"));
+}
+
+// A weight above reduce_bucket_size has no place in the flat buffer, and none has without
+// contiguous_gradients: both go the way of reduce_scatter: true, qgZ included.
+TEST(BuildProgram, ScattersWhatHasNoFlatBucket) {
+  Scenario s = SmallScenario(2, 4);
+  s.zero.quantized_gradients = GradientQuantization{};
+  s.zero.contiguous_gradients = false;
+  const auto scattered = CallsByName(Build(s));
+  s.zero.gradient_collective = GradientCollective::kAllReduce;
+  EXPECT_EQ(CallsByName(Build(s)), scattered);
+
+  s.zero.contiguous_gradients = true;
+  s.zero.reduce_bucket_size = 1024 * 1024;  // below every matrix but one
+  const auto mixed = CallsByName(Build(s));
+  EXPECT_GT(mixed.at("gradients_in_node/node"), 0);
+  EXPECT_LT(mixed.at("gradients_in_node/node"), scattered.at("gradients_in_node/node"));
+}
+
 }  // namespace
 }  // namespace zerosim

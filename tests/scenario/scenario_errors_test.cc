@@ -206,18 +206,13 @@ TEST(ScenarioErrors, DemandAFabricOfTwoNodes) {
 }
 
 TEST(ScenarioErrors, SayWhatIsNotSupportedYet) {
-  EXPECT_EQ(ErrorOf(SmallScenario() + "  deepspeed_config: ds.json\n"
-                                      "parallelism: {tensor: 8}\n"
+  EXPECT_EQ(ErrorOf(SmallScenario() + "parallelism: {tensor: 8}\n"
                                       "fsdp: {}\n"),
-            "s.yaml:11:3: error: zero.deepspeed_config: reading a DeepSpeed configuration is not "
-            "supported yet; write its keys here\n"
-            "    deepspeed_config: ds.json\n"
-            "    ^\n"
-            "s.yaml:12:23: error: parallelism.tensor: tensor parallelism is not supported yet; "
+            "s.yaml:11:23: error: parallelism.tensor: tensor parallelism is not supported yet; "
             "expected 1, got 8\n"
             "  parallelism: {tensor: 8}\n"
             "                        ^\n"
-            "s.yaml:13:1: error: fsdp: FSDP is not supported yet; use \"zero:\"\n"
+            "s.yaml:12:1: error: fsdp: FSDP is not supported yet; use \"zero:\"\n"
             "  fsdp: {}\n"
             "  ^\n");
 }

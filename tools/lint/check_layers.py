@@ -34,8 +34,9 @@ ONLY_IN = {
     "gmock/": ["tests"],
     "benchmark/": ["tests/benchmarks"],
 }
-# A folder of models/ that the rest of models/ may not use: reading files is not arithmetic. Its
+# Folders of models/ that the rest of models/ may not use: reading files is not arithmetic.
 # scenario.h is a plain value.
+READERS = ["models/scenario", "models/frameworks"]
 SCENARIO_VALUE = "models/scenario/scenario.h"
 
 SUFFIXES = {".h", ".cc", ".cuh", ".cu"}
@@ -52,9 +53,10 @@ def problems_of_include(path, header):
   target = header.split("/")[0]
   if target in MAY_USE and target != layer and target not in MAY_USE[layer]:
     yield f"{layer}/ may not include {header}"
-  if (layer == "models" and not within(path, "models/scenario") and
-      within(header, "models/scenario") and header != SCENARIO_VALUE):
-    yield f"of models/scenario only {SCENARIO_VALUE} may be included in models/, not {header}"
+  reads = any(within(path, folder) for folder in READERS)
+  for folder in READERS:
+    if layer == "models" and not reads and within(header, folder) and header != SCENARIO_VALUE:
+      yield f"of {folder} only {SCENARIO_VALUE} may be included in models/, not {header}"
   for prefix, folders in ONLY_IN.items():
     if header.startswith(prefix) and not any(within(path, f) for f in folders):
       yield f"only {' and '.join(f + '/' for f in folders)} may include {header}"

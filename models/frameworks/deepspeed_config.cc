@@ -1,0 +1,559 @@
+#include "models/frameworks/deepspeed_config.h"
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/core/units_text.h"
+#include "models/frameworks/deepspeed_batch.h"
+#include "models/frameworks/deepspeed_keys.h"
+#include "models/frameworks/sections.h"
+#include "models/scenario/keys.h"
+
+namespace zerosim {
+namespace {
+
+// Above every model, so no limit: DeepSpeed's default is sys.maxsize.
+constexpr double kNoLimit = 1e15;
+
+std::string Join(std::string_view path, std::string_view key) {
+  return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
+}
+
+std::string LowerCase(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
+}
+
+bool IsAutoText(const Node& node) {
+  return node.is_text() && node.text == "auto";
+}
+
+// Python's and YAML's spellings too: GPT-NeoX files have True.
+std::optional<bool> AsFlag(const Node& node) {
+  if (!node.is_text()) return std::nullopt;
+  const std::string text = LowerCase(node.text);
+  if (text == "true" || text == "1") return true;
+  if (text == "false" || text == "0") return false;
+  return std::nullopt;
+}
+
+bool IsOneOf(std::string_view text, std::string_view choices) {
+  const std::optional<double> number = ParseNumber(text);
+  for (std::string_view rest = choices; !rest.empty();) {
+    const std::size_t bar = std::min(rest.find('|'), rest.size());
+    const std::string_view choice = rest.substr(0, bar);
+    if (text == choice || (number && number == ParseNumber(choice))) return true;
+    rest.remove_prefix(std::min(bar + 1, rest.size()));
+  }
+  return false;
+}
+
+// Whether a value asks for nothing: one of `harmless`, null, an empty section, one that is not
+// enabled.
+bool AsksForNothing(const Node& node, std::string_view harmless) {
+  switch (node.kind) {
+    case Node::Kind::kNull:
+    case Node::Kind::kUnresolved:
+      return true;
+    case Node::Kind::kText:
+      return node.text == "auto" || IsOneOf(LowerCase(node.text), harmless);
+    case Node::Kind::kList:
+      return node.items.empty();
+    case Node::Kind::kMap:
+      break;
+  }
+  if (node.entries.empty()) return true;
+  for (const char* key : {"enabled", "autotp_size"}) {
+    const Node* given = node.Find(key);
+    if (given != nullptr && given->is_text() && IsOneOf(LowerCase(given->text), "false|auto|0|1") &&
+        LowerCase(given->text) != "true") {
+      return key == std::string_view("autotp_size") || given->text != "1";
+    }
+  }
+  return false;
+}
+
+class Importer {
+ public:
+  Importer(const Node& config, const DeepSpeedContext& context, Problems* problems)
+      : config_(config), context_(context), problems_(problems) {}
+
+  Node Run() {
+    Walk(config_, "");
+    zero_ = MapNode(PlaceOfSection("zero_optimization"));
+    training_ = MapNode(config_.where);
+    ImportStage();
+    ImportCopiedKeys();
+    ImportHiddenSizes();
+    ImportGradients();
+    ImportPrecision();
+    ImportBatch();
+    RefuseOffload();
+    RefuseOtherOptimizers();
+    NoteWithoutEffect();
+
+    Node sections = MapNode(config_.where);
+    const Location zero_where = zero_.where;
+    sections.entries.push_back({"zero", zero_where, std::move(zero_)});
+    sections.entries.push_back({"training", config_.where, std::move(training_)});
+    return sections;
+  }
+
+ private:
+  void Walk(const Node& section, const std::string& path);
+  void Take(const Entry& entry, const DeepSpeedKey& key, const std::string& shown);
+  void ReportUnknown(const Entry& entry, const std::string& section);
+  void ImportStage();
+  void ImportCopiedKeys();
+  void ImportHiddenSizes();
+  void FillFromHidden(const char* path, const char* zero_key, std::int64_t value,
+                      std::string_view formula);
+  void ImportGradients();
+  void ImportGradientPrecision();
+  void ImportPrecision();
+  void ImportBatch();
+  void RefuseOffload();
+  void RefuseOtherOptimizers();
+  void NoteWithoutEffect();
+
+  const Entry* Find(std::string_view path) const {
+    const auto found = given_.find(path);
+    return found == given_.end() ? nullptr : found->second;
+  }
+  // The entry, if it has a value other than null and "auto".
+  const Entry* Given(std::string_view path) const {
+    const Entry* entry = Find(path);
+    const bool given =
+        entry != nullptr && entry->value.kind != Node::Kind::kNull && !IsAutoText(entry->value);
+    return given ? entry : nullptr;
+  }
+  bool IsAuto(std::string_view path) const {
+    const Entry* entry = Find(path);
+    return entry != nullptr && IsAutoText(entry->value);
+  }
+  void Report(const Entry& entry, std::string_view path, std::string_view what) {
+    problems_->Add(entry.value.is_text() ? entry.value.where : entry.where,
+                   fmt::format("{}: {}", path, what));
+  }
+  void Note(const Entry& entry, std::string_view path, std::string_view what) {
+    problems_->Note(entry.where, fmt::format("{}: {}", path, what));
+  }
+  std::optional<bool> Flag(std::string_view path);
+  std::optional<std::int64_t> Whole(std::string_view path);
+  std::string Text(std::string_view path);  // in lower case, "" if it is not given
+
+  const Node* Own(std::string_view path) const { return FindPath(context_.own, path); }
+  // Leaves `entry` to what the scenario says, and tells so if that is something else.
+  bool OwnWins(const Entry& entry, std::string_view path, std::string_view own_path,
+               const std::string& text);
+
+  Location PlaceOfSection(std::string_view path) const {
+    const Entry* entry = Find(path);
+    return entry == nullptr ? config_.where : entry->where;
+  }
+
+  const Node& config_;
+  const DeepSpeedContext& context_;
+  Problems* const problems_;
+  std::map<std::string, const Entry*, std::less<>> given_;  // by the path in the table
+  // What has no effect, by reason, in the order of the file.
+  std::vector<std::pair<std::string_view, std::vector<std::pair<Location, std::string>>>> idle_;
+  int stage_ = 0;
+  std::string precision_;  // "fp16", "bf16", or "" if it is not known
+  Node zero_;
+  Node training_;
+};
+
+void Importer::Walk(const Node& section, const std::string& path) {
+  for (const Entry& entry : section.entries) {
+    const DeepSpeedKey* key = FindDeepSpeedKey(path, entry.key);
+    if (key == nullptr) {
+      ReportUnknown(entry, path);
+      continue;
+    }
+    const std::string shown = Join(path, entry.key);
+    const auto [place, is_new] = given_.emplace(key->path, &entry);
+    if (!is_new) {
+      Report(entry, shown,
+             fmt::format("also given as {} (line {}); leave one out", place->second->key,
+                         place->second->where.line));
+      continue;
+    }
+    Take(entry, *key, shown);
+  }
+}
+
+void Importer::Take(const Entry& entry, const DeepSpeedKey& key, const std::string& shown) {
+  const bool has_keys = HasDeepSpeedKeysBelow(key.path);
+  if (has_keys && entry.value.is_map()) {
+    Walk(entry.value, std::string(key.path));
+    return;
+  }
+  switch (key.use) {
+    case DeepSpeedUse::kRead:
+      // "zero_optimization": true is the oldest way to ask for stage 1.
+      if (has_keys && entry.value.kind != Node::Kind::kNull &&
+          !(key.path == "zero_optimization" && AsFlag(entry.value))) {
+        Report(entry, shown, "expected a section, got " + Describe(entry.value));
+      }
+      return;
+    case DeepSpeedUse::kRefused:
+      if (!AsksForNothing(entry.value, key.harmless)) {
+        Report(entry, shown, fmt::format("{}; leave it out", key.why));
+      }
+      return;
+    case DeepSpeedUse::kNoEffect:
+      if (AsksForNothing(entry.value, key.harmless.empty() ? "false" : key.harmless) &&
+          !IsAutoText(entry.value)) {
+        return;
+      }
+      auto reason = std::ranges::find(idle_, key.why, [](const auto& r) { return r.first; });
+      if (reason == idle_.end()) reason = idle_.insert(idle_.end(), {key.why, {}});
+      reason->second.emplace_back(entry.where, shown);
+  }
+}
+
+void Importer::ReportUnknown(const Entry& entry, const std::string& section) {
+  if (context_.in_neox && section == "fp16") return;  // NeoX repeats "fp16": true in it
+  std::vector<std::string> known;
+  for (const DeepSpeedKey& key : DeepSpeedKeys()) {
+    if (FindDeepSpeedKey(section, key.name()) != &key) continue;
+    known.emplace_back(key.name());
+    if (!key.old_name.empty()) known.emplace_back(key.old_name);
+  }
+  const std::string nearest = Nearest(entry.key, known);
+  const std::string meant = nearest.empty() ? "" : fmt::format("; did you mean \"{}\"?", nearest);
+  const std::string shown = Join(section, entry.key.size() > 60 ? Quoted(entry.key) : entry.key);
+  if (IsStrictInDeepSpeed(section)) {
+    problems_->Add(entry.where,
+                   fmt::format("{}: no such key, which DeepSpeed refuses too{}", shown, meant));
+  } else {
+    problems_->Warn(entry.where,
+                    fmt::format("{}: no such key, which DeepSpeed ignores{}", shown, meant));
+  }
+}
+
+std::optional<bool> Importer::Flag(std::string_view path) {
+  const Entry* entry = Given(path);
+  if (entry == nullptr) return std::nullopt;
+  const std::optional<bool> flag = AsFlag(entry->value);
+  if (!flag) Report(*entry, path, "expected true or false, got " + Describe(entry->value));
+  return flag;
+}
+
+std::optional<std::int64_t> Importer::Whole(std::string_view path) {
+  const Entry* entry = Given(path);
+  if (entry == nullptr) return std::nullopt;
+  const auto value =
+      entry->value.is_text() ? ParseInteger(entry->value.text) : std::optional<std::int64_t>();
+  if (value && *value >= 0) return value;
+  Report(*entry, path, "expected a whole number, got " + Describe(entry->value));
+  return std::nullopt;
+}
+
+std::string Importer::Text(std::string_view path) {
+  const Entry* entry = Given(path);
+  if (entry == nullptr) return "";
+  if (entry->value.is_text()) return LowerCase(entry->value.text);
+  Report(*entry, path, "expected a text, got " + Describe(entry->value));
+  return "";
+}
+
+bool Importer::OwnWins(const Entry& entry, std::string_view path, std::string_view own_path,
+                       const std::string& text) {
+  const Node* own = Own(own_path);
+  if (own == nullptr) return false;
+  const auto number = ParseNumber(text);
+  const bool same =
+      own->is_text() && (own->text == text || (number && number == ParseNumber(own->text)));
+  if (!same) {
+    problems_->Warn(entry.where,
+                    fmt::format("{}: {} here; {} {} ({}) wins", path, text, own_path,
+                                own->is_text() ? own->text : Describe(*own), Place(own->where)));
+  }
+  return true;
+}
+
+void Importer::ImportStage() {
+  const char* const path = "zero_optimization.stage";
+  const Entry* section = Find("zero_optimization");
+  std::int64_t stage = Whole(path).value_or(0);
+  if (section != nullptr && AsFlag(section->value).value_or(false)) stage = 1;
+  const Entry* entry = Given(path);
+  if (entry == nullptr) entry = section;
+  const Entry none{"zero_optimization", config_.where, TextNode("", config_.where)};
+  if (entry == nullptr) entry = &none;
+
+  const std::string text = std::to_string(stage);
+  if (OwnWins(*entry, path, "zero.stage", text)) {
+    const Node* own = Own("zero.stage");
+    stage = own->is_text() ? ParseInteger(own->text).value_or(0) : 0;
+  } else {
+    PutText(&zero_, "stage", text, *entry);
+  }
+  stage_ = stage >= 0 && stage <= 3 ? static_cast<int>(stage) : 0;
+}
+
+void Importer::ImportCopiedKeys() {
+  for (const DeepSpeedKey& key : DeepSpeedKeys()) {
+    if (key.zero_key.empty() || key.zero_key == "stage") continue;
+    const Entry* entry = Given(key.path);
+    if (entry == nullptr) continue;
+    const KeySpec* spec = FindKey(Join("zero", key.zero_key));
+    std::string text;
+    if (spec->type == KeyType::kFlag || spec->type == KeyType::kFlagOrSection) {
+      const std::optional<bool> flag = Flag(key.path);
+      if (!flag) continue;
+      text = *flag ? "true" : "false";
+    } else {
+      const std::optional<std::int64_t> count = Whole(key.path);
+      if (!count) continue;
+      // No secondary group: DeepSpeed takes 0 for 1.
+      const bool no_group = key.zero_key == "secondary_partition_size" && *count == 0;
+      text = std::to_string(no_group ? 1 : *count);
+    }
+    if (OwnWins(*entry, key.path, spec->path, text)) continue;
+    PutText(&zero_, key.zero_key, text, *entry);
+  }
+
+  const char* const limit = "zero_optimization.stage3_model_persistence_threshold";
+  if (const Entry* entry = Given(limit)) {
+    const auto value =
+        entry->value.is_text() ? ParseNumber(entry->value.text) : std::optional<double>();
+    if (!value) {
+      Report(*entry, limit, "expected a whole number, got " + Describe(entry->value));
+    } else if (*value < kNoLimit) {
+      Report(*entry, limit,
+             "a limit on all weights that stay gathered is not modelled; leave it "
+             "out");
+    }
+  }
+}
+
+void Importer::FillFromHidden(const char* path, const char* zero_key, std::int64_t value,
+                              std::string_view formula) {
+  if (!IsAuto(path) || Own(Join("zero", zero_key)) != nullptr) return;
+  const Entry& entry = *Find(path);
+  if (!context_.hidden) {
+    Note(entry, path, fmt::format("auto is {}, and the model's hidden size is not known", formula));
+    return;
+  }
+  Note(entry, path,
+       fmt::format("auto is {} = {} with hidden {}, as in the Hugging Face integration", formula,
+                   value, *context_.hidden));
+  PutText(&zero_, zero_key, std::to_string(value), entry);
+}
+
+void Importer::ImportHiddenSizes() {
+  // The integration computes 0.9 * hidden * hidden in doubles and cuts.
+  const std::int64_t hidden = context_.hidden.value_or(0);
+  const auto h = static_cast<double>(hidden);
+  FillFromHidden("zero_optimization.reduce_bucket_size", "reduce_bucket_size", hidden * hidden,
+                 "hidden^2");
+  if (stage_ == 3) {
+    FillFromHidden("zero_optimization.stage3_prefetch_bucket_size", "prefetch_bucket_size",
+                   static_cast<std::int64_t>(0.9 * h * h), "int(0.9 hidden^2)");
+    FillFromHidden("zero_optimization.stage3_param_persistence_threshold",
+                   "param_persistence_threshold", 10 * hidden, "10 hidden");
+  }
+  // DeepSpeed's own models leave any other "auto" at its default.
+  for (const auto& [path, entry] : given_) {
+    const DeepSpeedKey& key = *FindDeepSpeedKey("zero_optimization", entry->key);
+    if (!path.starts_with("zero_optimization.") || !IsAutoText(entry->value)) continue;
+    if (key.zero_key == "reduce_bucket_size" ||
+        (stage_ == 3 && (key.zero_key == "prefetch_bucket_size" ||
+                         key.zero_key == "param_persistence_threshold"))) {
+      continue;
+    }
+    Note(*entry, path, "auto is DeepSpeed's default");
+  }
+}
+
+void Importer::ImportGradients() {
+  const char* const scatter_path = "zero_optimization.reduce_scatter";
+  const char* const ranks_path = "zero_optimization.use_multi_rank_bucket_allreduce";
+  const bool scatter = Flag(scatter_path).value_or(true);
+  const bool all_ranks = Flag(ranks_path).value_or(true);
+  const bool sums_all = stage_ == 3 ? !scatter : !scatter || all_ranks;
+  const bool is_default = sums_all == (stage_ != 3);
+  if (stage_ > 0 && !is_default) {
+    const Entry& entry = *Find(stage_ == 3 ? scatter_path : ranks_path);
+    const std::string text = sums_all ? "all_reduce" : "reduce_scatter";
+    if (!OwnWins(entry, stage_ == 3 ? scatter_path : ranks_path, "zero.gradient_collective",
+                 text)) {
+      PutText(&zero_, "gradient_collective", text, entry);
+    }
+  }
+
+  // Both are asserted against in stage3.py and stage_1_and_2.py.
+  const bool refused = stage_ >= 2 && scatter;
+  const auto check = [&](const char* path, bool asks) {
+    if (!asks) return;
+    const Entry& entry = *Find(path);
+    if (refused) {
+      Report(entry, path,
+             fmt::format("DeepSpeed refuses it in stage {} with reduce_scatter", stage_));
+    } else {
+      Note(entry, path, "no effect on a step: it moves a multiplication");
+    }
+  };
+  check("prescale_gradients", Flag("prescale_gradients").value_or(false));
+  const Entry* factor = Given("gradient_predivide_factor");
+  check("gradient_predivide_factor",
+        factor != nullptr && !(factor->value.is_text() && IsOneOf(factor->value.text, "1")));
+
+  const std::string sent = Text("communication_data_type");
+  if (!sent.empty() && sent != "fp16" && sent != "bf16") {
+    const Entry& entry = *Find("communication_data_type");
+    Report(entry, "communication_data_type",
+           sent == "fp32" ? "sending gradients in fp32 is not modelled; leave it out"
+                          : "expected fp16, bf16 or fp32, got " + Describe(entry.value));
+  }
+  ImportGradientPrecision();
+}
+
+void Importer::ImportGradientPrecision() {
+  const char* const path = "data_types.grad_accum_dtype";
+  const std::string kept = Text(path);
+  if (kept.empty() || kept == "fp16" || kept == "bf16") return;
+  const Entry& entry = *Find(path);
+  if (kept != "fp32") {
+    Report(entry, path, "expected fp16, bf16 or fp32, got " + Describe(entry.value));
+  } else if (stage_ < 2) {
+    Report(entry, path,
+           fmt::format("gradients in fp32 are modelled in stages 2 and 3 only, not in stage {}",
+                       stage_));
+  } else if (!OwnWins(entry, path, "zero.gradient_precision", "fp32")) {
+    PutText(&zero_, "gradient_precision", "fp32", entry);
+  }
+}
+
+void Importer::ImportPrecision() {
+  const char* const fp16 = "fp16.enabled";
+  const char* const bf16 = "bf16.enabled";
+  const bool half = Flag(fp16).value_or(false);
+  const bool brain = Flag(bf16).value_or(false);
+  const Node* own = Own("training.precision");
+  if (half && brain) {
+    Report(*Find(bf16), bf16,
+           fmt::format("fp16 is enabled too (line {}), which DeepSpeed refuses",
+                       Find(fp16)->where.line));
+    return;
+  }
+  if (half || brain) {
+    const char* const path = half ? fp16 : bf16;
+    precision_ = half ? "fp16" : "bf16";
+    if (OwnWins(*Find(path), path, "training.precision", precision_)) return;
+    PutText(&training_, "precision", precision_, *Find(path));
+    return;
+  }
+  if (own != nullptr) return;
+  for (const char* path : {bf16, fp16}) {
+    if (!IsAuto(path)) continue;
+    Note(*Find(path), path, "auto is training.precision, fp16 if that is not given");
+    return;
+  }
+  const std::string what =
+      "neither fp16 nor bf16 is enabled; DeepSpeed then trains in fp32, which is not supported";
+  if (context_.own == nullptr) {
+    problems_->Note(config_.where, what + ": give training.precision");
+  } else {
+    problems_->Add(config_.where, what +
+                                      "; give training.precision in the scenario if it is "
+                                      "enabled elsewhere");
+  }
+}
+
+void Importer::ImportBatch() {
+  struct Size {
+    const char* path;
+    const char* key;  // of the section training:
+    std::optional<GivenSize> BatchSizes::*member;
+  };
+  constexpr Size kSizes[] = {
+      {"train_batch_size", "global_batch_size", &BatchSizes::train},
+      {"train_micro_batch_size_per_gpu", "micro_batch_size", &BatchSizes::micro},
+      {"gradient_accumulation_steps", "gradient_accumulation_steps", &BatchSizes::steps},
+  };
+  BatchSizes sizes;
+  for (const Size& size : kSizes) {
+    const std::string own_path = Join("training", size.key);
+    const std::optional<std::int64_t> value = Whole(size.path);
+    if (value == 0) Report(*Find(size.path), size.path, "expected at least 1, got 0");
+    if (value && *value > 0) sizes.*size.member = GivenSize{*value, Find(size.path)->value.where};
+    const Node* own = Own(own_path);
+    if (own == nullptr) continue;
+    if (value) OwnWins(*Find(size.path), size.path, own_path, std::to_string(*value));
+    const auto own_value = own->is_text() ? ParseInteger(own->text) : std::optional<std::int64_t>();
+    if (own_value && *own_value > 0) sizes.*size.member = GivenSize{*own_value, own->where, true};
+  }
+  // What the scenario gives alone is the reader's to check.
+  const bool any = std::ranges::any_of(
+      kSizes, [&](const Size& s) { return sizes.*s.member && !(sizes.*s.member)->own; });
+  if (any) sizes = CompleteBatch(sizes, context_.ranks, problems_);
+
+  for (const Size& size : kSizes) {
+    const std::optional<GivenSize>& value = sizes.*size.member;
+    const std::string own_path = Join("training", size.key);
+    if (IsAuto(size.path) && size.member != &BatchSizes::train) {
+      Note(*Find(size.path), size.path,
+           fmt::format("auto is {}, {}", own_path,
+                       value ? std::to_string(value->value) : "1 if that is not given"));
+    }
+    if (!value || value->own || Own(own_path) != nullptr) continue;
+    PutText(&training_, size.key, std::to_string(value->value),
+            {std::string(), value->where, TextNode("", value->where)});
+  }
+}
+
+void Importer::RefuseOffload() {
+  const auto refuse = [&](const char* path, const std::string& device) {
+    Report(*Find(path), path,
+           fmt::format("offload to {} is not supported yet; leave it out", device));
+  };
+  for (const char* path :
+       {"zero_optimization.offload_param.device", "zero_optimization.offload_optimizer.device"}) {
+    const std::string device = Text(path);
+    if (!device.empty() && device != "none") refuse(path, device);
+  }
+  for (const char* path :
+       {"zero_optimization.cpu_offload", "zero_optimization.cpu_offload_param"}) {
+    if (Flag(path).value_or(false)) refuse(path, "cpu");
+  }
+}
+
+void Importer::RefuseOtherOptimizers() {
+  const char* const path = "optimizer.type";
+  const std::string type = Text(path);
+  if (type.empty() || IsOneOf(type, "adam|adamw|fusedadam|fused_adam|muadam|muadamw")) return;
+  Report(*Find(path), path,
+         "only Adam's states, 12 bytes a weight with the fp32 copy, are modelled, got " +
+             Describe(Find(path)->value));
+}
+
+void Importer::NoteWithoutEffect() {
+  for (const auto& [why, keys] : idle_) {
+    std::vector<std::string> names;
+    for (const auto& [where, name] : keys) names.push_back(name);
+    problems_->Note(keys.front().first,
+                    fmt::format("{}: no effect on a step: {}", fmt::join(names, ", "), why));
+  }
+}
+
+}  // namespace
+
+Node ImportDeepSpeed(const Node& config, const DeepSpeedContext& context, Problems* problems) {
+  return Importer(config, context, problems).Run();
+}
+
+}  // namespace zerosim

@@ -1,0 +1,97 @@
+#include "models/frameworks/import.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/core/units_text.h"
+#include "models/frameworks/deepspeed_config.h"
+#include "models/frameworks/json_document.h"
+#include "models/frameworks/sections.h"
+
+namespace zerosim {
+namespace {
+
+// Far above any machine, so that products stay in 64 bits; the reader refuses such sizes itself.
+constexpr std::int64_t kMostRanks = std::int64_t{1} << 24;
+constexpr std::int64_t kMostHidden = std::int64_t{1} << 20;
+
+std::optional<std::int64_t> CountAt(const Node& root, std::string_view path, std::int64_t most) {
+  const Node* node = FindPath(&root, path);
+  if (node == nullptr || !node->is_text()) return std::nullopt;
+  const std::optional<std::int64_t> count = ParseInteger(node->text);
+  return count && *count >= 1 && *count <= most ? count : std::nullopt;
+}
+
+std::optional<std::int64_t> RanksOf(const Node& root) {
+  const auto nodes = CountAt(root, "cluster.nodes", kMostRanks);
+  const auto gpus = CountAt(root, "cluster.node.gpus", kMostRanks);
+  if (!nodes || !gpus) return std::nullopt;
+  const std::int64_t model = CountAt(root, "parallelism.tensor", kMostRanks).value_or(1) *
+                             CountAt(root, "parallelism.pipeline", kMostRanks).value_or(1);
+  const std::int64_t ranks = *nodes * *gpus;
+  return ranks % model == 0 ? std::optional(ranks / model) : std::nullopt;
+}
+
+// The text of the file that `named`, the value of `key`, names, relative to the file that it stands
+// in; of an option of the command line, relative to where that runs.
+std::optional<SourceText> ReadNamed(const Node& named, std::string_view key, const Files& files,
+                                    Problems* problems) {
+  if (!named.is_text() || named.text.empty()) {
+    problems->Add(named.where,
+                  fmt::format("{}: expected the name of a file, got {}", key, Describe(named)));
+    return std::nullopt;
+  }
+  std::filesystem::path path(named.text);
+  if (named.where.line > 0) path = std::filesystem::path(named.where.file).parent_path() / path;
+  std::string file = path.lexically_normal().string();
+  Files::Content content = files.Read(file);
+  if (!content.text) {
+    problems->Add(named.where, fmt::format("{}: {}: {}", key, file, content.problem));
+    return std::nullopt;
+  }
+  problems->AddSource(file, *content.text);
+  return SourceText{std::move(file), std::move(*content.text)};
+}
+
+// Takes the entry `key` out of `map`.
+std::optional<Node> Take(Node* map, std::string_view key) {
+  const auto entry = std::ranges::find(map->entries, key, &Entry::key);
+  if (entry == map->entries.end()) return std::nullopt;
+  Node value = std::move(entry->value);
+  map->entries.erase(entry);
+  return value;
+}
+
+void ImportDeepSpeedFile(Node* root, const Files& files, Problems* problems) {
+  Node* zero = root->Find("zero");
+  if (zero == nullptr || !zero->is_map()) return;
+  const std::optional<Node> named = Take(zero, "deepspeed_config");
+  if (!named) return;
+  const std::optional<SourceText> source =
+      ReadNamed(*named, "zero.deepspeed_config", files, problems);
+  std::optional<Node> config;
+  if (source) config = ParseJsonDocument(source->text, source->file, problems);
+  if (!config) {
+    zero->kind = Node::Kind::kUnresolved;
+    return;
+  }
+  const DeepSpeedContext context{
+      .ranks = RanksOf(*root), .hidden = CountAt(*root, "model.hidden", kMostHidden), .own = root};
+  Node sections = ImportDeepSpeed(*config, context, problems);
+  // What a section still lacks is the scenario's to give.
+  for (Entry& section : sections.entries) section.where = root->where;
+  FillIn(root, std::move(sections));
+}
+
+}  // namespace
+
+void ImportFrameworks(Node* root, const Files& files, Problems* problems) {
+  ImportDeepSpeedFile(root, files, problems);
+}
+
+}  // namespace zerosim
