@@ -501,11 +501,17 @@ void Importer::ImportBatch() {
   const bool any = std::ranges::any_of(
       kSizes, [&](const Size& s) { return sizes.*s.member && !(sizes.*s.member)->own; });
   if (any) sizes = CompleteBatch(sizes, context_.ranks, problems_);
+  const bool open = !context_.ranks && sizes.train && (!sizes.micro || !sizes.steps);
+  if (open) {
+    problems_->Note(sizes.train->where,
+                    "train_batch_size: the other sizes follow from the number of ranks, which is "
+                    "not known");
+  }
 
   for (const Size& size : kSizes) {
     const std::optional<GivenSize>& value = sizes.*size.member;
     const std::string own_path = Join("training", size.key);
-    if (IsAuto(size.path) && size.member != &BatchSizes::train) {
+    if (!open && IsAuto(size.path) && size.member != &BatchSizes::train) {
       Note(*Find(size.path), size.path,
            fmt::format("auto is {}, {}", own_path,
                        value ? std::to_string(value->value) : "1 if that is not given"));

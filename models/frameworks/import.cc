@@ -67,7 +67,7 @@ std::optional<Node> Take(Node* map, std::string_view key) {
   return value;
 }
 
-void ImportDeepSpeedFile(Node* root, const Files& files, Problems* problems) {
+void ImportDeepSpeedInto(Node* root, const Files& files, Problems* problems) {
   Node* zero = root->Find("zero");
   if (zero == nullptr || !zero->is_map()) return;
   const std::optional<Node> named = Take(zero, "deepspeed_config");
@@ -91,7 +91,24 @@ void ImportDeepSpeedFile(Node* root, const Files& files, Problems* problems) {
 }  // namespace
 
 void ImportFrameworks(Node* root, const Files& files, Problems* problems) {
-  ImportDeepSpeedFile(root, files, problems);
+  ImportDeepSpeedInto(root, files, problems);
+}
+
+Imported ImportDeepSpeedFile(const std::string& path, const ImportFacts& facts,
+                             const Files& files) {
+  Problems problems;
+  const Files::Content content = files.Read(path);
+  if (!content.text) throw ScenarioError({{{path, 0, 0}, content.problem}}, {});
+  problems.AddSource(path, *content.text);
+  Imported imported;
+  if (const auto config = ParseJsonDocument(*content.text, path, &problems)) {
+    const DeepSpeedContext context{.ranks = facts.ranks, .hidden = facts.hidden};
+    imported.sections = ImportDeepSpeed(*config, context, &problems);
+  }
+  problems.ThrowIfAny();
+  imported.warnings = problems.Warnings();
+  imported.notes = problems.Notes();
+  return imported;
 }
 
 }  // namespace zerosim

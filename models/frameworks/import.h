@@ -1,5 +1,10 @@
-// Puts what a scenario takes from other frameworks' configurations in its place.
+// Configurations of other frameworks, read into a scenario or by themselves.
 #pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "models/scenario/document.h"
 #include "models/scenario/files.h"
@@ -10,5 +15,20 @@ namespace zerosim {
 // keys of the file that it names, relative to the file that names it. Keys that the scenario has
 // win. What cannot be read is reported, and its section stands as kUnresolved.
 void ImportFrameworks(Node* root, const Files& files, Problems* problems);
+
+// What a configuration does not say of itself, if it is known.
+struct ImportFacts {
+  std::optional<std::int64_t> ranks;   // of the data-parallel world
+  std::optional<std::int64_t> hidden;  // width of the model
+};
+
+struct Imported {
+  Node sections;  // a map with `zero`, `training` and so on, as a scenario has them
+  std::vector<std::string> warnings;
+  std::vector<std::string> notes;
+};
+
+// Reads the ds_config.json at `path` by itself. Throws ScenarioError with all problems.
+Imported ImportDeepSpeedFile(const std::string& path, const ImportFacts& facts, const Files& files);
 
 }  // namespace zerosim

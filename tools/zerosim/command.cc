@@ -8,6 +8,16 @@ Catalog DefaultCatalog() {
   return {{ZEROSIM_CATALOG}};
 }
 
+CLI::Validator OneOf(const std::vector<std::string>& names) {
+  const auto check = [names](const std::string& given) -> std::string {
+    for (const std::string& name : names) {
+      if (name == given) return "";
+    }
+    return fmt::format("expected {}, got \"{}\"", fmt::join(names, " or "), given);
+  };
+  return {check, ""};
+}
+
 Override ParseOverride(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {

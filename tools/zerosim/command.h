@@ -4,6 +4,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -28,10 +29,15 @@ struct Command {
 
 Command AddCheck(CLI::App& zerosim);
 Command AddExplain(CLI::App& zerosim);
+Command AddExport(CLI::App& zerosim);
+Command AddImport(CLI::App& zerosim);
 Command AddRun(CLI::App& zerosim);
 
 // Where scenarios find hardware and models by name, after their own folder and those above it.
 Catalog DefaultCatalog();
+
+// CLI11's IsMember with a message that says what was expected.
+CLI::Validator OneOf(const std::vector<std::string>& names);
 
 // "cluster.nodes=48" in two. Throws UsageError if there is no '=' or nothing before it.
 Override ParseOverride(const std::string& text);
