@@ -11,6 +11,7 @@
 #include "models/core/units_text.h"
 #include "models/frameworks/deepspeed_config.h"
 #include "models/frameworks/json_document.h"
+#include "models/frameworks/neox_config.h"
 #include "models/frameworks/sections.h"
 
 namespace zerosim {
@@ -27,14 +28,18 @@ std::optional<std::int64_t> CountAt(const Node& root, std::string_view path, std
   return count && *count >= 1 && *count <= most ? count : std::nullopt;
 }
 
-std::optional<std::int64_t> RanksOf(const Node& root) {
+std::optional<std::int64_t> WorldOf(const Node& root) {
   const auto nodes = CountAt(root, "cluster.nodes", kMostRanks);
   const auto gpus = CountAt(root, "cluster.node.gpus", kMostRanks);
-  if (!nodes || !gpus) return std::nullopt;
+  return nodes && gpus ? std::optional(*nodes * *gpus) : std::nullopt;
+}
+
+// Ranks that hold the same part of the model.
+std::optional<std::int64_t> DataParallelRanksOf(const Node& root) {
+  const auto world = WorldOf(root);
   const std::int64_t model = CountAt(root, "parallelism.tensor", kMostRanks).value_or(1) *
                              CountAt(root, "parallelism.pipeline", kMostRanks).value_or(1);
-  const std::int64_t ranks = *nodes * *gpus;
-  return ranks % model == 0 ? std::optional(ranks / model) : std::nullopt;
+  return world && *world % model == 0 ? std::optional(*world / model) : std::nullopt;
 }
 
 // The text of the file that `named`, the value of `key`, names, relative to the file that it stands
@@ -67,6 +72,12 @@ std::optional<Node> Take(Node* map, std::string_view key) {
   return value;
 }
 
+void FillInSections(Node* root, Node sections) {
+  // What a section still lacks is the scenario's to give.
+  for (Entry& section : sections.entries) section.where = root->where;
+  FillIn(root, std::move(sections));
+}
+
 void ImportDeepSpeedInto(Node* root, const Files& files, Problems* problems) {
   Node* zero = root->Find("zero");
   if (zero == nullptr || !zero->is_map()) return;
@@ -80,30 +91,58 @@ void ImportDeepSpeedInto(Node* root, const Files& files, Problems* problems) {
     zero->kind = Node::Kind::kUnresolved;
     return;
   }
-  const DeepSpeedContext context{
-      .ranks = RanksOf(*root), .hidden = CountAt(*root, "model.hidden", kMostHidden), .own = root};
-  Node sections = ImportDeepSpeed(*config, context, problems);
-  // What a section still lacks is the scenario's to give.
-  for (Entry& section : sections.entries) section.where = root->where;
-  FillIn(root, std::move(sections));
+  const DeepSpeedContext context{.ranks = DataParallelRanksOf(*root),
+                                 .hidden = CountAt(*root, "model.hidden", kMostHidden),
+                                 .own = root};
+  FillInSections(root, ImportDeepSpeed(*config, context, problems));
+}
+
+void ImportNeoxInto(Node* root, const Files& files, Problems* problems) {
+  const std::optional<Node> named = Take(root, "neox");
+  if (!named) return;
+  const std::optional<SourceText> source = ReadNamed(*named, "neox", files, problems);
+  std::optional<Node> config;
+  if (source) config = ParseDocument(source->text, source->file, problems);
+  if (config) {
+    const NeoxContext context{.world = WorldOf(*root), .vocabulary = {}, .own = root};
+    FillInSections(root, ImportNeox(*config, context, problems));
+    return;
+  }
+  for (const char* section : {"model", "training", "zero"}) {
+    Take(root, section);
+    Node unresolved;
+    unresolved.kind = Node::Kind::kUnresolved;
+    root->entries.push_back({section, root->where, std::move(unresolved)});
+  }
 }
 
 }  // namespace
 
 void ImportFrameworks(Node* root, const Files& files, Problems* problems) {
+  const Node* config = FindPath(root, "zero.deepspeed_config");
+  if (config != nullptr && root->Find("neox") != nullptr) {
+    problems->Add(config->where,
+                  "zero.deepspeed_config: neox gives the keys of zero too; leave one out");
+  }
   ImportDeepSpeedInto(root, files, problems);
+  ImportNeoxInto(root, files, problems);
 }
 
-Imported ImportDeepSpeedFile(const std::string& path, const ImportFacts& facts,
-                             const Files& files) {
+Imported ImportFile(Framework framework, const std::string& path, const ImportFacts& facts,
+                    const Files& files) {
   Problems problems;
   const Files::Content content = files.Read(path);
   if (!content.text) throw ScenarioError({{{path, 0, 0}, content.problem}}, {});
   problems.AddSource(path, *content.text);
   Imported imported;
-  if (const auto config = ParseJsonDocument(*content.text, path, &problems)) {
-    const DeepSpeedContext context{.ranks = facts.ranks, .hidden = facts.hidden};
-    imported.sections = ImportDeepSpeed(*config, context, &problems);
+  if (framework == Framework::kDeepSpeed) {
+    if (const auto config = ParseJsonDocument(*content.text, path, &problems)) {
+      const DeepSpeedContext context{.ranks = facts.ranks, .hidden = facts.hidden};
+      imported.sections = ImportDeepSpeed(*config, context, &problems);
+    }
+  } else if (const auto config = ParseDocument(*content.text, path, &problems)) {
+    const NeoxContext context{.world = facts.ranks, .vocabulary = facts.vocabulary};
+    imported.sections = ImportNeox(*config, context, &problems);
   }
   problems.ThrowIfAny();
   imported.warnings = problems.Warnings();

@@ -11,15 +11,16 @@
 
 namespace zerosim {
 
-// Replaces `zero.deepspeed_config` in `root`, a scenario with its catalog entries in place, by the
-// keys of the file that it names, relative to the file that names it. Keys that the scenario has
-// win. What cannot be read is reported, and its section stands as kUnresolved.
+// Replaces `neox` and `zero.deepspeed_config` in `root`, a scenario with its catalog entries in
+// place, by the keys of the files that they name, relative to the file that names them. Keys that
+// the scenario has win. What cannot be read is reported, and its sections stand as kUnresolved.
 void ImportFrameworks(Node* root, const Files& files, Problems* problems);
 
 // What a configuration does not say of itself, if it is known.
 struct ImportFacts {
-  std::optional<std::int64_t> ranks;   // of the data-parallel world
-  std::optional<std::int64_t> hidden;  // width of the model
+  std::optional<std::int64_t> ranks;       // of DeepSpeed's data-parallel world, of NeoX's job
+  std::optional<std::int64_t> hidden;      // width of the model
+  std::optional<std::int64_t> vocabulary;  // of the model, padded
 };
 
 struct Imported {
@@ -28,7 +29,11 @@ struct Imported {
   std::vector<std::string> notes;
 };
 
-// Reads the ds_config.json at `path` by itself. Throws ScenarioError with all problems.
-Imported ImportDeepSpeedFile(const std::string& path, const ImportFacts& facts, const Files& files);
+enum class Framework : std::uint8_t { kDeepSpeed, kNeox };
+
+// Reads the ds_config.json or GPT-NeoX YAML at `path` by itself. Throws ScenarioError with all
+// problems.
+Imported ImportFile(Framework framework, const std::string& path, const ImportFacts& facts,
+                    const Files& files);
 
 }  // namespace zerosim

@@ -24,6 +24,13 @@ constexpr KeySpec kKeys[] = {
                 "this file win over them; sections merge key by key. It may include another in "
                 "turn."},
 
+    {.path = "neox",
+     .type = kText,
+     .otherwise = "every key stands here",
+     .meaning = "A GPT-NeoX configuration (YAML), relative to this file, that gives model, "
+                "training, parallelism and zero; keys that the scenario gives itself win. It does "
+                "not say the vocabulary: add model.vocabulary."},
+
     {.path = "cluster", .meaning = "The machine that trains."},
     {.path = "cluster.nodes",
      .type = kInteger,

@@ -164,6 +164,7 @@ std::optional<std::string> SectionReader::TextOf(std::string_view key) {
     if (spec.fallback.empty()) return std::nullopt;
     return std::string(spec.fallback);
   }
+  if (entry->value.kind == Node::Kind::kUnresolved) return std::nullopt;  // reported already
   if (!entry->value.is_text()) {
     Report(key, fmt::format("expected {}, got {}", WantedInRange(spec), Describe(entry->value)));
     return std::nullopt;
@@ -323,9 +324,8 @@ void SectionReader::Finish() {
   for (const KeySpec* key : KeysOf(table_path_)) {
     known.emplace_back(key->name());
     // Those that are resolved before anything is read.
-    if (key->name() == "base" || key->name() == "include" || key->name() == "deepspeed_config") {
-      continue;
-    }
+    constexpr std::string_view kResolved[] = {"base", "include", "neox", "deepspeed_config"};
+    if (std::ranges::find(kResolved, key->name()) != std::end(kResolved)) continue;
     ZEROSIM_CHECK(asked_.contains(key->name()), "{} is in the table but not read", key->path);
   }
   if (node_ == nullptr) return;

@@ -114,6 +114,36 @@ TEST(PublicConfigs, OfDeepSpeedKeepTheirValues) {
   EXPECT_EQ(axolotl.reduce_bucket_size, 64 * 64);
 }
 
+// Of GPT-NeoX: 12.85e9 and 20.55e9 parameters are what EleutherAI says of the two larger ones,
+// Pythia 6.9B has 6.857e9. Two of the three ask for parallelism that is not supported yet.
+TEST(PublicConfigs, OfNeoxAreReadOrRefusedForANamedKey) {
+  const std::vector<fs::path> files = FilesIn("data/files/neox_yml", ".yml");
+  if (files.empty()) GTEST_SKIP() << "no published configurations in " << PublicData();
+
+  const std::map<std::string, double> billions = {
+      {"13B.yml", 13.11}, {"20B.yml", 20.55}, {"pythia_6-9B.yml", 6.857}};
+  for (const fs::path& file : files) {
+    const std::string name = file.filename().string();
+    const std::string scenario =
+        "cluster:\n  node: tiny_node\n  nodes: 2\n"
+        "  fabric: {nics_per_node: 2, nic_bandwidth: 100 Gbps, latency: 2 us}\n"
+        "neox: n.yml\nmodel: {vocabulary: 50432}\n";
+    const std::map<std::string, std::string> content = {{"n.yml", Text(file)}};
+    const std::string error = ErrorOf(scenario, {}, content);
+    if (name == "13B.yml") {
+      EXPECT_EQ(error, "") << name;
+    } else {
+      EXPECT_THAT(error, HasSubstr("parallelism.tensor: tensor parallelism is not")) << name;
+    }
+
+    const Scenario s =
+        ReadSmall(scenario + "parallelism: {tensor: 1, pipeline: 1}\n", {}, content).scenario;
+    const auto parameters = static_cast<double>(Layout(s.model).parameters());
+    EXPECT_NEAR(parameters * 1e-9 / billions.at(name), 1, 0.002) << name;
+    EXPECT_EQ(s.zero.stage, 1) << name;
+  }
+}
+
 // Every key that the reference lists is in the table.
 TEST(PublicConfigs, NameNoKeyThatTheTableLacks) {
   const std::string text = Text(PublicData() / "reference/zeropp/config_keys.yaml");
