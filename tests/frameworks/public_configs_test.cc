@@ -114,8 +114,8 @@ TEST(PublicConfigs, OfDeepSpeedKeepTheirValues) {
   EXPECT_EQ(axolotl.reduce_bucket_size, 64 * 64);
 }
 
-// Of GPT-NeoX: 12.85e9 and 20.55e9 parameters are what EleutherAI says of the two larger ones,
-// Pythia 6.9B has 6.857e9. Two of the three ask for parallelism that is not supported yet.
+// Of GPT-NeoX. EleutherAI gives 20.55e9 parameters for the 20B and 6.857e9 for Pythia 6.9B; the 13B
+// has 12 L h^2 + 2 V h. Two of the three ask for parallelism that is not supported yet.
 TEST(PublicConfigs, OfNeoxAreReadOrRefusedForANamedKey) {
   const std::vector<fs::path> files = FilesIn("data/files/neox_yml", ".yml");
   if (files.empty()) GTEST_SKIP() << "no published configurations in " << PublicData();

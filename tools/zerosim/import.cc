@@ -47,8 +47,8 @@ void Import(const ImportOptions& options) {
 
 Command AddImport(CLI::App& zerosim) {
   const auto options = std::make_shared<ImportOptions>();
-  CLI::App* app = zerosim.add_subcommand(
-      "import", "Show a configuration of DeepSpeed or GPT-NeoX as sections of a scenario");
+  CLI::App* app =
+      zerosim.add_subcommand("import", "Show a DeepSpeed or GPT-NeoX configuration as a scenario");
   app->add_option("FRAMEWORK", options->framework, "deepspeed or neox")
       ->required()
       ->check(OneOf({"deepspeed", "neox"}));
