@@ -14,6 +14,7 @@
 #include "models/core/units_text.h"
 #include "models/frameworks/deepspeed_batch.h"
 #include "models/frameworks/deepspeed_keys.h"
+#include "models/frameworks/known_problems.h"
 #include "models/frameworks/sections.h"
 #include "models/scenario/keys.h"
 
@@ -524,8 +525,12 @@ void Importer::ImportBatch() {
 
 void Importer::RefuseOffload() {
   const auto refuse = [&](const char* path, const std::string& device) {
+    const Entry* size = Given("zero_optimization.zero_hpz_partition_size");
+    const bool secondary =
+        size != nullptr && size->value.is_text() && ParseInteger(size->value.text).value_or(1) > 1;
     Report(*Find(path), path,
-           fmt::format("offload to {} is not supported yet; leave it out", device));
+           fmt::format("offload to {} is not supported yet{}; leave it out", device,
+                       secondary ? fmt::format(", and {}", kOffloadWithSecondary) : ""));
   };
   for (const char* path :
        {"zero_optimization.offload_param.device", "zero_optimization.offload_optimizer.device"}) {

@@ -73,7 +73,7 @@ bool GradientReducer::QuantizedTogether(int weight) const {
   if (w.elements() % (2 * std::int64_t{scenario_->world_size()}) == 0) return true;
   writer_->Warn(
       fmt::format("qgZ: gradients of {} rows x {} columns do not divide by 2 x {} ranks: DeepSpeed "
-                  "sends them in 16 bit",
+                  "sends them in 16 bit (5056)",
                   w.rows, w.columns, scenario_->world_size()));
   return false;
 }

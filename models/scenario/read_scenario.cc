@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "models/frameworks/known_problems.h"
 #include "models/scenario/canonical_text.h"
 #include "models/scenario/read_sections.h"
 #include "models/scenario/validate.h"
@@ -35,6 +36,7 @@ ReadResult ReadScenarioText(const std::string& text, const std::string& path,
 
   // Checks between values need the values.
   if (!problems.has_errors()) CheckBetweenSections(*root, &scenario, &problems);
+  ReportKnownProblems(*root, scenario, &problems);
   problems.ThrowIfAny();
 
   WarnOfKeysWithoutEffect(*root, scenario, &problems);

@@ -271,7 +271,8 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
          fmt::format("in stage {}; it belongs to stage 3", zero.stage));
   } else {
     warn({"zero.allgather_bucket_size"}, "in stage 3; it belongs to stages 1 and 2");
-    if (zero.has_secondary() && zero.secondary_partition_size == scenario.world_size()) {
+    if (zero.has_secondary() && zero.secondary_partition_size == scenario.world_size() &&
+        !one_node) {
       warn({"zero.secondary_partition_size"},
            fmt::format("over all {} ranks; the secondary shard is then the primary one",
                        scenario.world_size()));
@@ -293,20 +294,7 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
       if (!zero.quantized_gradients->two_hops) {
         warn({"zero.quantized_gradients.in_node_bits"}, "with one hop");
       }
-      if (one_node) {
-        warn({"zero.quantized_gradients"},
-             "on bytes between nodes: there is one node, whose links it relieves only");
-      }
     }
-  }
-  if (scenario.training.precision == Precision::kBf16 && zero.stage == 3 &&
-      (zero.quantized_weights || zero.quantized_gradients)) {
-    const char* const key =
-        zero.quantized_weights ? "zero.quantized_weights" : "zero.quantized_gradients";
-    problems->Warn(places.Of(key),
-                   fmt::format("{}: DeepSpeed's quantisation kernels take fp16 only; training in "
-                               "bf16 is computed as if they took it",
-                               key));
   }
   if (one_node) {
     warn({"cluster.fabric", "cluster.calibration.all_to_all_fraction", "collectives.algorithm"},

@@ -237,8 +237,8 @@ TEST(Warnings, AreNotGivenForAKeyThatAsksForNothing) {
 TEST(Warnings, SayThatOneNodeHasNoNetwork) {
   EXPECT_THAT(ReadSmall(Small("nodes: 2", "nodes: 1") + "  quantized_gradients: true\n").warnings,
               ElementsAre("s.yaml:5:3: warning: cluster.fabric: no effect with one node",
-                          "s.yaml:11:3: warning: zero.quantized_gradients: no effect on bytes "
-                          "between nodes: there is one node, whose links it relieves only"));
+                          "s.yaml:11:24: warning: zero.quantized_gradients: no effect with one "
+                          "node: DeepSpeed quantises gradients on several nodes only (4886)"));
 }
 
 }  // namespace
