@@ -369,13 +369,13 @@ void Importer::ImportHiddenSizes() {
   }
   // DeepSpeed's own models leave any other "auto" at its default.
   for (const auto& [path, entry] : given_) {
-    const DeepSpeedKey& key = *FindDeepSpeedKey("zero_optimization", entry->key);
     if (!path.starts_with("zero_optimization.") || !IsAutoText(entry->value)) continue;
-    if (key.zero_key == "reduce_bucket_size" ||
-        (stage_ == 3 && (key.zero_key == "prefetch_bucket_size" ||
-                         key.zero_key == "param_persistence_threshold"))) {
-      continue;
-    }
+    const DeepSpeedKey* key = FindDeepSpeedKey("zero_optimization", entry->key);
+    const std::string_view zero_key = key == nullptr ? std::string_view() : key->zero_key;
+    const bool filled_in = zero_key == "reduce_bucket_size" ||
+                           (stage_ == 3 && (zero_key == "prefetch_bucket_size" ||
+                                            zero_key == "param_persistence_threshold"));
+    if (filled_in) continue;
     Note(*entry, path, "auto is DeepSpeed's default");
   }
 }

@@ -132,6 +132,18 @@ TEST(DeepSpeedConfig, ResolvesAutoAsTheHuggingFaceIntegrationDoes) {
   EXPECT_EQ(stage2.scenario.zero.prefetch_bucket_size, ZeroConfig{}.prefetch_bucket_size);
 }
 
+TEST(DeepSpeedConfig, LeavesOtherAutoAtItsDefault) {
+  const ReadResult read = ReadWith(
+      Zero("\"stage\": 3, \"offload_param\": {\"device\": \"auto\"},\n\"overlap_comm\": \"auto\""));
+
+  EXPECT_EQ(read.scenario.zero.overlap_comm, std::nullopt);
+  EXPECT_THAT(read.notes,
+              ElementsAre("ds.json:1:81: note: zero_optimization.offload_param.device: auto is "
+                          "DeepSpeed's default",
+                          "ds.json:2:1: note: zero_optimization.overlap_comm: auto is DeepSpeed's "
+                          "default"));
+}
+
 TEST(DeepSpeedConfig, TakesAutoBatchAndPrecisionFromTraining) {
   const ReadResult read = ReadWith(R"({
 "train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto",
