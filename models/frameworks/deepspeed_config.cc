@@ -1,9 +1,6 @@
 #include "models/frameworks/deepspeed_config.h"
 
 #include <algorithm>
-#include <cctype>
-#include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,7 +10,7 @@
 
 #include "models/core/units_text.h"
 #include "models/frameworks/deepspeed_batch.h"
-#include "models/frameworks/deepspeed_keys.h"
+#include "models/frameworks/deepspeed_file.h"
 #include "models/frameworks/known_problems.h"
 #include "models/frameworks/sections.h"
 #include "models/scenario/keys.h"
@@ -28,69 +25,15 @@ std::string Join(std::string_view path, std::string_view key) {
   return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
 }
 
-std::string LowerCase(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
-
-bool IsAutoText(const Node& node) {
-  return node.is_text() && node.text == "auto";
-}
-
-// Python's and YAML's spellings too: GPT-NeoX files have True.
-std::optional<bool> AsFlag(const Node& node) {
-  if (!node.is_text()) return std::nullopt;
-  const std::string text = LowerCase(node.text);
-  if (text == "true" || text == "1") return true;
-  if (text == "false" || text == "0") return false;
-  return std::nullopt;
-}
-
-bool IsOneOf(std::string_view text, std::string_view choices) {
-  const std::optional<double> number = ParseNumber(text);
-  for (std::string_view rest = choices; !rest.empty();) {
-    const std::size_t bar = std::min(rest.find('|'), rest.size());
-    const std::string_view choice = rest.substr(0, bar);
-    if (text == choice || (number && number == ParseNumber(choice))) return true;
-    rest.remove_prefix(std::min(bar + 1, rest.size()));
-  }
-  return false;
-}
-
-// Whether a value asks for nothing: one of `harmless`, null, an empty section, one that is not
-// enabled.
-bool AsksForNothing(const Node& node, std::string_view harmless) {
-  switch (node.kind) {
-    case Node::Kind::kNull:
-    case Node::Kind::kUnresolved:
-      return true;
-    case Node::Kind::kText:
-      return node.text == "auto" || IsOneOf(LowerCase(node.text), harmless);
-    case Node::Kind::kList:
-      return node.items.empty();
-    case Node::Kind::kMap:
-      break;
-  }
-  if (node.entries.empty()) return true;
-  for (const char* key : {"enabled", "autotp_size"}) {
-    const Node* given = node.Find(key);
-    if (given != nullptr && given->is_text() && IsOneOf(LowerCase(given->text), "false|auto|0|1") &&
-        LowerCase(given->text) != "true") {
-      return key == std::string_view("autotp_size") || given->text != "1";
-    }
-  }
-  return false;
-}
-
 class Importer {
  public:
   Importer(const Node& config, const DeepSpeedContext& context, Problems* problems)
-      : config_(config), context_(context), problems_(problems) {}
+      : config_(config),
+        context_(context),
+        problems_(problems),
+        file_(config, context.in_neox, problems) {}
 
   Node Run() {
-    Walk(config_, "");
     zero_ = MapNode(PlaceOfSection("zero_optimization"));
     training_ = MapNode(config_.where);
     ImportStage();
@@ -101,7 +44,7 @@ class Importer {
     ImportBatch();
     RefuseOffload();
     RefuseOtherOptimizers();
-    NoteWithoutEffect();
+    file_.NoteWithoutEffect();
 
     Node sections = MapNode(config_.where);
     const Location zero_where = zero_.where;
@@ -111,9 +54,6 @@ class Importer {
   }
 
  private:
-  void Walk(const Node& section, const std::string& path);
-  void Take(const Entry& entry, const DeepSpeedKey& key, const std::string& shown);
-  void ReportUnknown(const Entry& entry, const std::string& section);
   void ImportStage();
   void ImportCopiedKeys();
   void ImportHiddenSizes();
@@ -125,33 +65,6 @@ class Importer {
   void ImportBatch();
   void RefuseOffload();
   void RefuseOtherOptimizers();
-  void NoteWithoutEffect();
-
-  const Entry* Find(std::string_view path) const {
-    const auto found = given_.find(path);
-    return found == given_.end() ? nullptr : found->second;
-  }
-  // The entry, if it has a value other than null and "auto".
-  const Entry* Given(std::string_view path) const {
-    const Entry* entry = Find(path);
-    const bool given =
-        entry != nullptr && entry->value.kind != Node::Kind::kNull && !IsAutoText(entry->value);
-    return given ? entry : nullptr;
-  }
-  bool IsAuto(std::string_view path) const {
-    const Entry* entry = Find(path);
-    return entry != nullptr && IsAutoText(entry->value);
-  }
-  void Report(const Entry& entry, std::string_view path, std::string_view what) {
-    problems_->Add(entry.value.is_text() ? entry.value.where : entry.where,
-                   fmt::format("{}: {}", path, what));
-  }
-  void Note(const Entry& entry, std::string_view path, std::string_view what) {
-    problems_->Note(entry.where, fmt::format("{}: {}", path, what));
-  }
-  std::optional<bool> Flag(std::string_view path);
-  std::optional<std::int64_t> Whole(std::string_view path);
-  std::string Text(std::string_view path);  // in lower case, "" if it is not given
 
   const Node* Own(std::string_view path) const { return FindPath(context_.own, path); }
   // Leaves `entry` to what the scenario says, and tells so if that is something else.
@@ -159,116 +72,18 @@ class Importer {
                const std::string& text);
 
   Location PlaceOfSection(std::string_view path) const {
-    const Entry* entry = Find(path);
+    const Entry* entry = file_.Find(path);
     return entry == nullptr ? config_.where : entry->where;
   }
 
   const Node& config_;
   const DeepSpeedContext& context_;
   Problems* const problems_;
-  std::map<std::string, const Entry*, std::less<>> given_;  // by the path in the table
-  // What has no effect, by reason, in the order of the file.
-  std::vector<std::pair<std::string_view, std::vector<std::pair<Location, std::string>>>> idle_;
+  DeepSpeedFile file_;
   int stage_ = 0;
-  std::string precision_;  // "fp16", "bf16", or "" if it is not known
   Node zero_;
   Node training_;
 };
-
-void Importer::Walk(const Node& section, const std::string& path) {
-  for (const Entry& entry : section.entries) {
-    const DeepSpeedKey* key = FindDeepSpeedKey(path, entry.key);
-    if (key == nullptr) {
-      ReportUnknown(entry, path);
-      continue;
-    }
-    const std::string shown = Join(path, entry.key);
-    const auto [place, is_new] = given_.emplace(key->path, &entry);
-    if (!is_new) {
-      Report(entry, shown,
-             fmt::format("also given as {} (line {}); leave one out", place->second->key,
-                         place->second->where.line));
-      continue;
-    }
-    Take(entry, *key, shown);
-  }
-}
-
-void Importer::Take(const Entry& entry, const DeepSpeedKey& key, const std::string& shown) {
-  const bool has_keys = HasDeepSpeedKeysBelow(key.path);
-  if (has_keys && entry.value.is_map()) {
-    Walk(entry.value, std::string(key.path));
-    return;
-  }
-  switch (key.use) {
-    case DeepSpeedUse::kRead:
-      // "zero_optimization": true is the oldest way to ask for stage 1.
-      if (has_keys && entry.value.kind != Node::Kind::kNull &&
-          !(key.path == "zero_optimization" && AsFlag(entry.value))) {
-        Report(entry, shown, "expected a section, got " + Describe(entry.value));
-      }
-      return;
-    case DeepSpeedUse::kRefused:
-      if (!AsksForNothing(entry.value, key.harmless)) {
-        Report(entry, shown, fmt::format("{}; leave it out", key.why));
-      }
-      return;
-    case DeepSpeedUse::kNoEffect:
-      if (AsksForNothing(entry.value, key.harmless.empty() ? "false" : key.harmless) &&
-          !IsAutoText(entry.value)) {
-        return;
-      }
-      auto reason = std::ranges::find(idle_, key.why, [](const auto& r) { return r.first; });
-      if (reason == idle_.end()) reason = idle_.insert(idle_.end(), {key.why, {}});
-      reason->second.emplace_back(entry.where, shown);
-  }
-}
-
-void Importer::ReportUnknown(const Entry& entry, const std::string& section) {
-  if (context_.in_neox && section == "fp16") return;  // NeoX repeats "fp16": true in it
-  std::vector<std::string> known;
-  for (const DeepSpeedKey& key : DeepSpeedKeys()) {
-    if (FindDeepSpeedKey(section, key.name()) != &key) continue;
-    known.emplace_back(key.name());
-    if (!key.old_name.empty()) known.emplace_back(key.old_name);
-  }
-  const std::string nearest = Nearest(entry.key, known);
-  const std::string meant = nearest.empty() ? "" : fmt::format("; did you mean \"{}\"?", nearest);
-  const std::string shown = Join(section, entry.key.size() > 60 ? Quoted(entry.key) : entry.key);
-  if (IsStrictInDeepSpeed(section)) {
-    problems_->Add(entry.where,
-                   fmt::format("{}: no such key, which DeepSpeed refuses too{}", shown, meant));
-  } else {
-    problems_->Warn(entry.where,
-                    fmt::format("{}: no such key, which DeepSpeed ignores{}", shown, meant));
-  }
-}
-
-std::optional<bool> Importer::Flag(std::string_view path) {
-  const Entry* entry = Given(path);
-  if (entry == nullptr) return std::nullopt;
-  const std::optional<bool> flag = AsFlag(entry->value);
-  if (!flag) Report(*entry, path, "expected true or false, got " + Describe(entry->value));
-  return flag;
-}
-
-std::optional<std::int64_t> Importer::Whole(std::string_view path) {
-  const Entry* entry = Given(path);
-  if (entry == nullptr) return std::nullopt;
-  const auto value =
-      entry->value.is_text() ? ParseInteger(entry->value.text) : std::optional<std::int64_t>();
-  if (value && *value >= 0) return value;
-  Report(*entry, path, "expected a whole number, got " + Describe(entry->value));
-  return std::nullopt;
-}
-
-std::string Importer::Text(std::string_view path) {
-  const Entry* entry = Given(path);
-  if (entry == nullptr) return "";
-  if (entry->value.is_text()) return LowerCase(entry->value.text);
-  Report(*entry, path, "expected a text, got " + Describe(entry->value));
-  return "";
-}
 
 bool Importer::OwnWins(const Entry& entry, std::string_view path, std::string_view own_path,
                        const std::string& text) {
@@ -287,10 +102,10 @@ bool Importer::OwnWins(const Entry& entry, std::string_view path, std::string_vi
 
 void Importer::ImportStage() {
   const char* const path = "zero_optimization.stage";
-  const Entry* section = Find("zero_optimization");
-  std::int64_t stage = Whole(path).value_or(0);
+  const Entry* section = file_.Find("zero_optimization");
+  std::int64_t stage = file_.Whole(path).value_or(0);
   if (section != nullptr && AsFlag(section->value).value_or(false)) stage = 1;
-  const Entry* entry = Given(path);
+  const Entry* entry = file_.Given(path);
   if (entry == nullptr) entry = section;
   const Entry none{"zero_optimization", config_.where, TextNode("", config_.where)};
   if (entry == nullptr) entry = &none;
@@ -308,16 +123,16 @@ void Importer::ImportStage() {
 void Importer::ImportCopiedKeys() {
   for (const DeepSpeedKey& key : DeepSpeedKeys()) {
     if (key.zero_key.empty() || key.zero_key == "stage") continue;
-    const Entry* entry = Given(key.path);
+    const Entry* entry = file_.Given(key.path);
     if (entry == nullptr) continue;
     const KeySpec* spec = FindKey(Join("zero", key.zero_key));
     std::string text;
     if (spec->type == KeyType::kFlag || spec->type == KeyType::kFlagOrSection) {
-      const std::optional<bool> flag = Flag(key.path);
+      const std::optional<bool> flag = file_.Flag(key.path);
       if (!flag) continue;
       text = *flag ? "true" : "false";
     } else {
-      const std::optional<std::int64_t> count = Whole(key.path);
+      const std::optional<std::int64_t> count = file_.Whole(key.path);
       if (!count) continue;
       // No secondary group: DeepSpeed takes 0 for 1.
       const bool no_group = key.zero_key == "secondary_partition_size" && *count == 0;
@@ -328,30 +143,31 @@ void Importer::ImportCopiedKeys() {
   }
 
   const char* const limit = "zero_optimization.stage3_model_persistence_threshold";
-  if (const Entry* entry = Given(limit)) {
+  if (const Entry* entry = file_.Given(limit)) {
     const auto value =
         entry->value.is_text() ? ParseNumber(entry->value.text) : std::optional<double>();
     if (!value) {
-      Report(*entry, limit, "expected a whole number, got " + Describe(entry->value));
+      file_.Report(*entry, limit, "expected a whole number, got " + Describe(entry->value));
     } else if (*value < kNoLimit) {
-      Report(*entry, limit,
-             "a limit on all weights that stay gathered is not modelled; leave it "
-             "out");
+      file_.Report(*entry, limit,
+                   "a limit on all weights that stay gathered is not modelled; leave it "
+                   "out");
     }
   }
 }
 
 void Importer::FillFromHidden(const char* path, const char* zero_key, std::int64_t value,
                               std::string_view formula) {
-  if (!IsAuto(path) || Own(Join("zero", zero_key)) != nullptr) return;
-  const Entry& entry = *Find(path);
+  if (!file_.IsAuto(path) || Own(Join("zero", zero_key)) != nullptr) return;
+  const Entry& entry = *file_.Find(path);
   if (!context_.hidden) {
-    Note(entry, path, fmt::format("auto is {}, and the model's hidden size is not known", formula));
+    file_.Note(entry, path,
+               fmt::format("auto is {}, and the model's hidden size is not known", formula));
     return;
   }
-  Note(entry, path,
-       fmt::format("auto is {} = {} with hidden {}, as in the Hugging Face integration", formula,
-                   value, *context_.hidden));
+  file_.Note(entry, path,
+             fmt::format("auto is {} = {} with hidden {}, as in the Hugging Face integration",
+                         formula, value, *context_.hidden));
   PutText(&zero_, zero_key, std::to_string(value), entry);
 }
 
@@ -368,27 +184,24 @@ void Importer::ImportHiddenSizes() {
                    "param_persistence_threshold", 10 * hidden, "10 hidden");
   }
   // DeepSpeed's own models leave any other "auto" at its default.
-  for (const auto& [path, entry] : given_) {
-    if (!path.starts_with("zero_optimization.") || !IsAutoText(entry->value)) continue;
-    const DeepSpeedKey* key = FindDeepSpeedKey("zero_optimization", entry->key);
-    const std::string_view zero_key = key == nullptr ? std::string_view() : key->zero_key;
-    const bool filled_in = zero_key == "reduce_bucket_size" ||
-                           (stage_ == 3 && (zero_key == "prefetch_bucket_size" ||
-                                            zero_key == "param_persistence_threshold"));
-    if (filled_in) continue;
-    Note(*entry, path, "auto is DeepSpeed's default");
+  for (const std::string& path : file_.AutoKeysOfZero()) {
+    const bool filled_in =
+        path == "zero_optimization.reduce_bucket_size" ||
+        (stage_ == 3 && (path == "zero_optimization.stage3_prefetch_bucket_size" ||
+                         path == "zero_optimization.stage3_param_persistence_threshold"));
+    if (!filled_in) file_.Note(*file_.Find(path), path, "auto is DeepSpeed's default");
   }
 }
 
 void Importer::ImportGradients() {
   const char* const scatter_path = "zero_optimization.reduce_scatter";
   const char* const ranks_path = "zero_optimization.use_multi_rank_bucket_allreduce";
-  const bool scatter = Flag(scatter_path).value_or(true);
-  const bool all_ranks = Flag(ranks_path).value_or(true);
+  const bool scatter = file_.Flag(scatter_path).value_or(true);
+  const bool all_ranks = file_.Flag(ranks_path).value_or(true);
   const bool sums_all = stage_ == 3 ? !scatter : !scatter || all_ranks;
   const bool is_default = sums_all == (stage_ != 3);
   if (stage_ > 0 && !is_default) {
-    const Entry& entry = *Find(stage_ == 3 ? scatter_path : ranks_path);
+    const Entry& entry = *file_.Find(stage_ == 3 ? scatter_path : ranks_path);
     const std::string text = sums_all ? "all_reduce" : "reduce_scatter";
     if (!OwnWins(entry, stage_ == 3 ? scatter_path : ranks_path, "zero.gradient_collective",
                  text)) {
@@ -400,40 +213,41 @@ void Importer::ImportGradients() {
   const bool refused = stage_ >= 2 && scatter;
   const auto check = [&](const char* path, bool asks) {
     if (!asks) return;
-    const Entry& entry = *Find(path);
+    const Entry& entry = *file_.Find(path);
     if (refused) {
-      Report(entry, path,
-             fmt::format("DeepSpeed refuses it in stage {} with reduce_scatter", stage_));
+      file_.Report(entry, path,
+                   fmt::format("DeepSpeed refuses it in stage {} with reduce_scatter", stage_));
     } else {
-      Note(entry, path, "no effect on a step: it moves a multiplication");
+      file_.Note(entry, path, "no effect on a step: it moves a multiplication");
     }
   };
-  check("prescale_gradients", Flag("prescale_gradients").value_or(false));
-  const Entry* factor = Given("gradient_predivide_factor");
+  check("prescale_gradients", file_.Flag("prescale_gradients").value_or(false));
+  const Entry* factor = file_.Given("gradient_predivide_factor");
   check("gradient_predivide_factor",
         factor != nullptr && !(factor->value.is_text() && IsOneOf(factor->value.text, "1")));
 
-  const std::string sent = Text("communication_data_type");
+  const std::string sent = file_.Text("communication_data_type");
   if (!sent.empty() && sent != "fp16" && sent != "bf16") {
-    const Entry& entry = *Find("communication_data_type");
-    Report(entry, "communication_data_type",
-           sent == "fp32" ? "sending gradients in fp32 is not modelled; leave it out"
-                          : "expected fp16, bf16 or fp32, got " + Describe(entry.value));
+    const Entry& entry = *file_.Find("communication_data_type");
+    file_.Report(entry, "communication_data_type",
+                 sent == "fp32" ? "sending gradients in fp32 is not modelled; leave it out"
+                                : "expected fp16, bf16 or fp32, got " + Describe(entry.value));
   }
   ImportGradientPrecision();
 }
 
 void Importer::ImportGradientPrecision() {
   const char* const path = "data_types.grad_accum_dtype";
-  const std::string kept = Text(path);
+  const std::string kept = file_.Text(path);
   if (kept.empty() || kept == "fp16" || kept == "bf16") return;
-  const Entry& entry = *Find(path);
+  const Entry& entry = *file_.Find(path);
   if (kept != "fp32") {
-    Report(entry, path, "expected fp16, bf16 or fp32, got " + Describe(entry.value));
+    file_.Report(entry, path, "expected fp16, bf16 or fp32, got " + Describe(entry.value));
   } else if (stage_ < 2) {
-    Report(entry, path,
-           fmt::format("gradients in fp32 are modelled in stages 2 and 3 only, not in stage {}",
-                       stage_));
+    file_.Report(
+        entry, path,
+        fmt::format("gradients in fp32 are modelled in stages 2 and 3 only, not in stage {}",
+                    stage_));
   } else if (!OwnWins(entry, path, "zero.gradient_precision", "fp32")) {
     PutText(&zero_, "gradient_precision", "fp32", entry);
   }
@@ -442,26 +256,26 @@ void Importer::ImportGradientPrecision() {
 void Importer::ImportPrecision() {
   const char* const fp16 = "fp16.enabled";
   const char* const bf16 = "bf16.enabled";
-  const bool half = Flag(fp16).value_or(false);
-  const bool brain = Flag(bf16).value_or(false);
+  const bool half = file_.Flag(fp16).value_or(false);
+  const bool brain = file_.Flag(bf16).value_or(false);
   const Node* own = Own("training.precision");
   if (half && brain) {
-    Report(*Find(bf16), bf16,
-           fmt::format("fp16 is enabled too (line {}), which DeepSpeed refuses",
-                       Find(fp16)->where.line));
+    file_.Report(*file_.Find(bf16), bf16,
+                 fmt::format("fp16 is enabled too (line {}), which DeepSpeed refuses",
+                             file_.Find(fp16)->where.line));
     return;
   }
   if (half || brain) {
     const char* const path = half ? fp16 : bf16;
-    precision_ = half ? "fp16" : "bf16";
-    if (OwnWins(*Find(path), path, "training.precision", precision_)) return;
-    PutText(&training_, "precision", precision_, *Find(path));
+    const std::string precision = half ? "fp16" : "bf16";
+    if (OwnWins(*file_.Find(path), path, "training.precision", precision)) return;
+    PutText(&training_, "precision", precision, *file_.Find(path));
     return;
   }
   if (own != nullptr) return;
   for (const char* path : {bf16, fp16}) {
-    if (!IsAuto(path)) continue;
-    Note(*Find(path), path, "auto is training.precision, fp16 if that is not given");
+    if (!file_.IsAuto(path)) continue;
+    file_.Note(*file_.Find(path), path, "auto is training.precision, fp16 if that is not given");
     return;
   }
   const std::string what =
@@ -489,12 +303,13 @@ void Importer::ImportBatch() {
   BatchSizes sizes;
   for (const Size& size : kSizes) {
     const std::string own_path = Join("training", size.key);
-    const std::optional<std::int64_t> value = Whole(size.path);
-    if (value == 0) Report(*Find(size.path), size.path, "expected at least 1, got 0");
-    if (value && *value > 0) sizes.*size.member = GivenSize{*value, Find(size.path)->value.where};
+    const std::optional<std::int64_t> value = file_.Whole(size.path);
+    if (value == 0) file_.Report(*file_.Find(size.path), size.path, "expected at least 1, got 0");
+    if (value && *value > 0)
+      sizes.*size.member = GivenSize{*value, file_.Find(size.path)->value.where};
     const Node* own = Own(own_path);
     if (own == nullptr) continue;
-    if (value) OwnWins(*Find(size.path), size.path, own_path, std::to_string(*value));
+    if (value) OwnWins(*file_.Find(size.path), size.path, own_path, std::to_string(*value));
     const auto own_value = own->is_text() ? ParseInteger(own->text) : std::optional<std::int64_t>();
     if (own_value && *own_value > 0) sizes.*size.member = GivenSize{*own_value, own->where, true};
   }
@@ -512,10 +327,10 @@ void Importer::ImportBatch() {
   for (const Size& size : kSizes) {
     const std::optional<GivenSize>& value = sizes.*size.member;
     const std::string own_path = Join("training", size.key);
-    if (!open && IsAuto(size.path) && size.member != &BatchSizes::train) {
-      Note(*Find(size.path), size.path,
-           fmt::format("auto is {}, {}", own_path,
-                       value ? std::to_string(value->value) : "1 if that is not given"));
+    if (!open && file_.IsAuto(size.path) && size.member != &BatchSizes::train) {
+      file_.Note(*file_.Find(size.path), size.path,
+                 fmt::format("auto is {}, {}", own_path,
+                             value ? std::to_string(value->value) : "1 if that is not given"));
     }
     if (!value || value->own || Own(own_path) != nullptr) continue;
     PutText(&training_, size.key, std::to_string(value->value),
@@ -525,40 +340,31 @@ void Importer::ImportBatch() {
 
 void Importer::RefuseOffload() {
   const auto refuse = [&](const char* path, const std::string& device) {
-    const Entry* size = Given("zero_optimization.zero_hpz_partition_size");
+    const Entry* size = file_.Given("zero_optimization.zero_hpz_partition_size");
     const bool secondary =
         size != nullptr && size->value.is_text() && ParseInteger(size->value.text).value_or(1) > 1;
-    Report(*Find(path), path,
-           fmt::format("offload to {} is not supported yet{}; leave it out", device,
-                       secondary ? fmt::format(", and {}", kOffloadWithSecondary) : ""));
+    file_.Report(*file_.Find(path), path,
+                 fmt::format("offload to {} is not supported yet{}; leave it out", device,
+                             secondary ? fmt::format(", and {}", kOffloadWithSecondary) : ""));
   };
   for (const char* path :
        {"zero_optimization.offload_param.device", "zero_optimization.offload_optimizer.device"}) {
-    const std::string device = Text(path);
+    const std::string device = file_.Text(path);
     if (!device.empty() && device != "none") refuse(path, device);
   }
   for (const char* path :
        {"zero_optimization.cpu_offload", "zero_optimization.cpu_offload_param"}) {
-    if (Flag(path).value_or(false)) refuse(path, "cpu");
+    if (file_.Flag(path).value_or(false)) refuse(path, "cpu");
   }
 }
 
 void Importer::RefuseOtherOptimizers() {
   const char* const path = "optimizer.type";
-  const std::string type = Text(path);
+  const std::string type = file_.Text(path);
   if (type.empty() || IsOneOf(type, "adam|adamw|fusedadam|fused_adam|muadam|muadamw")) return;
-  Report(*Find(path), path,
-         "only Adam's states, 12 bytes a weight with the fp32 copy, are modelled, got " +
-             Describe(Find(path)->value));
-}
-
-void Importer::NoteWithoutEffect() {
-  for (const auto& [why, keys] : idle_) {
-    std::vector<std::string> names;
-    for (const auto& [where, name] : keys) names.push_back(name);
-    problems_->Note(keys.front().first,
-                    fmt::format("{}: no effect on a step: {}", fmt::join(names, ", "), why));
-  }
+  file_.Report(*file_.Find(path), path,
+               "only Adam's states, 12 bytes a weight with the fp32 copy, are modelled, got " +
+                   Describe(file_.Find(path)->value));
 }
 
 }  // namespace
