@@ -25,6 +25,18 @@ std::string Join(std::string_view path, std::string_view key) {
   return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
 }
 
+// A batch size: its key there, its key in the section training:.
+struct Size {
+  const char* path;
+  const char* key;  // of the section training:
+  std::optional<GivenSize> BatchSizes::*member;
+};
+constexpr Size kBatchSizes[] = {
+    {"train_batch_size", "global_batch_size", &BatchSizes::train},
+    {"train_micro_batch_size_per_gpu", "micro_batch_size", &BatchSizes::micro},
+    {"gradient_accumulation_steps", "gradient_accumulation_steps", &BatchSizes::steps},
+};
+
 class Importer {
  public:
   Importer(const Node& config, const DeepSpeedContext& context, Problems* problems)
@@ -71,6 +83,10 @@ class Importer {
   bool OwnWins(const Entry& entry, std::string_view path, std::string_view own_path,
                const std::string& text);
 
+  // Whether a key of the scenario can have that value, which is reported if not.
+  bool CheckRange(const Entry& entry, std::string_view path, const KeySpec& spec,
+                  std::int64_t value);
+
   Location PlaceOfSection(std::string_view path) const {
     const Entry* entry = file_.Find(path);
     return entry == nullptr ? config_.where : entry->where;
@@ -84,6 +100,16 @@ class Importer {
   Node zero_;
   Node training_;
 };
+
+bool Importer::CheckRange(const Entry& entry, std::string_view path, const KeySpec& spec,
+                          std::int64_t value) {
+  const auto number = static_cast<double>(value);
+  if (number >= spec.low && number <= spec.high) return true;
+  file_.Report(
+      entry, path,
+      fmt::format("expected a whole number {}, got {}", RangeText(spec), Describe(entry.value)));
+  return false;
+}
 
 bool Importer::OwnWins(const Entry& entry, std::string_view path, std::string_view own_path,
                        const std::string& text) {
@@ -110,6 +136,7 @@ void Importer::ImportStage() {
   const Entry none{"zero_optimization", config_.where, TextNode("", config_.where)};
   if (entry == nullptr) entry = &none;
 
+  if (!CheckRange(*entry, path, *FindKey("zero.stage"), stage)) stage = 0;
   const std::string text = std::to_string(stage);
   if (OwnWins(*entry, path, "zero.stage", text)) {
     const Node* own = Own("zero.stage");
@@ -132,11 +159,12 @@ void Importer::ImportCopiedKeys() {
       if (!flag) continue;
       text = *flag ? "true" : "false";
     } else {
-      const std::optional<std::int64_t> count = file_.Whole(key.path);
+      std::optional<std::int64_t> count = file_.Whole(key.path);
       if (!count) continue;
       // No secondary group: DeepSpeed takes 0 for 1.
-      const bool no_group = key.zero_key == "secondary_partition_size" && *count == 0;
-      text = std::to_string(no_group ? 1 : *count);
+      if (key.zero_key == "secondary_partition_size" && *count == 0) count = 1;
+      if (!CheckRange(*entry, key.path, *spec, *count)) continue;
+      text = std::to_string(*count);
     }
     if (OwnWins(*entry, key.path, spec->path, text)) continue;
     PutText(&zero_, key.zero_key, text, *entry);
@@ -290,18 +318,8 @@ void Importer::ImportPrecision() {
 }
 
 void Importer::ImportBatch() {
-  struct Size {
-    const char* path;
-    const char* key;  // of the section training:
-    std::optional<GivenSize> BatchSizes::*member;
-  };
-  constexpr Size kSizes[] = {
-      {"train_batch_size", "global_batch_size", &BatchSizes::train},
-      {"train_micro_batch_size_per_gpu", "micro_batch_size", &BatchSizes::micro},
-      {"gradient_accumulation_steps", "gradient_accumulation_steps", &BatchSizes::steps},
-  };
   BatchSizes sizes;
-  for (const Size& size : kSizes) {
+  for (const Size& size : kBatchSizes) {
     const std::string own_path = Join("training", size.key);
     const std::optional<std::int64_t> value = file_.Whole(size.path);
     if (value == 0) file_.Report(*file_.Find(size.path), size.path, "expected at least 1, got 0");
@@ -315,7 +333,7 @@ void Importer::ImportBatch() {
   }
   // What the scenario gives alone is the reader's to check.
   const bool any = std::ranges::any_of(
-      kSizes, [&](const Size& s) { return sizes.*s.member && !(sizes.*s.member)->own; });
+      kBatchSizes, [&](const Size& s) { return sizes.*s.member && !(sizes.*s.member)->own; });
   if (any) sizes = CompleteBatch(sizes, context_.ranks, problems_);
   const bool open = !context_.ranks && sizes.train && (!sizes.micro || !sizes.steps);
   if (open) {
@@ -324,7 +342,7 @@ void Importer::ImportBatch() {
                     "not known");
   }
 
-  for (const Size& size : kSizes) {
+  for (const Size& size : kBatchSizes) {
     const std::optional<GivenSize>& value = sizes.*size.member;
     const std::string own_path = Join("training", size.key);
     if (!open && file_.IsAuto(size.path) && size.member != &BatchSizes::train) {

@@ -35,6 +35,9 @@ constexpr Copied kCopied[] = {
     {"seq_length", "training", "sequence_length"},
 };
 
+// The greatest hidden size whose square is exact.
+constexpr std::int64_t kMostHidden = std::int64_t{1} << 26;
+
 std::string WithUnderscores(std::string key) {
   std::ranges::replace(key, '-', '_');
   return key;
@@ -315,8 +318,10 @@ Node NeoxImporter::ImportDeepSpeedKeys() {
   std::optional<std::int64_t> ranks = context_.world;
   if (ranks)
     ranks = *ranks % model_ranks_ == 0 ? std::optional(*ranks / model_ranks_) : std::nullopt;
+  std::optional<std::int64_t> hidden = Whole("hidden_size");
+  if (hidden && *hidden > kMostHidden) hidden.reset();  // the reader refuses it
   const DeepSpeedContext context{
-      .ranks = ranks, .hidden = Whole("hidden_size"), .own = context_.own, .in_neox = true};
+      .ranks = ranks, .hidden = hidden, .own = context_.own, .in_neox = true};
   return ImportDeepSpeed(keys, context, problems_);
 }
 

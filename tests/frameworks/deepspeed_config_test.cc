@@ -321,8 +321,12 @@ INSTANTIATE_TEST_SUITE_P(
                     "zero_optimization.overlap_comm: expected true or false, got \"perhaps\""},
         RefusedCase{"NoCount", R"("stage": 3, "reduce_bucket_size": -1)",
                     "zero_optimization.reduce_bucket_size: expected a whole number, got \"-1\""},
-        RefusedCase{"OutOfRange", R"("stage": 4)",
-                    "ds.json:1:60: error: zero.stage: expected a whole number from 0 to 3"}),
+        RefusedCase{
+            "OutOfRange", R"("stage": 4)",
+            "ds.json:1:60: error: zero_optimization.stage: expected a whole number from 0 to "
+            "3, got \"4\""},
+        RefusedCase{"EmptyBucket", R"("stage": 3, "reduce_bucket_size": 0)",
+                    "zero_optimization.reduce_bucket_size: expected a whole number from 1 to "}),
     [](const auto& test) { return test.param.name; });
 
 TEST(DeepSpeedConfig, TakesWhatAsksForNothing) {
