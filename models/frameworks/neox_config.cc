@@ -262,6 +262,10 @@ void NeoxImporter::ImportParallelism() {
 }
 
 void NeoxImporter::RefuseOtherModels() {
+  if (Flag("partition_activations", false) && model_ranks_ > 1) {
+    Report(*Take("partition_activations"),
+           "checkpoints spread over the ranks of a model are not modelled");
+  }
   if (Text("model_arch", "gpt2") != "gpt2") {
     Report(*Take("model_arch"), "only decoders (gpt2) are modelled");
   }

@@ -169,6 +169,15 @@ TEST(NeoxConfig, RefusesParallelismAtItsPlace) {
                                        "parallelism is not supported yet; expected 1, got 4"));
 }
 
+TEST(NeoxConfig, RefusesCheckpointsThatAreSpreadOverAModel) {
+  std::string config = With("\"partition_activations\": true");
+  EXPECT_EQ(Error(config), "");
+  config.replace(config.find("size\": 1"), 8, "size\": 2");
+  EXPECT_THAT(Error(config),
+              HasSubstr("partition_activations: checkpoints spread over the ranks of "
+                        "a model are not modelled"));
+}
+
 TEST(NeoxConfig, IsNotReadBesideADeepSpeedConfiguration) {
   EXPECT_THAT(ErrorOf(WithNeox("model: {vocabulary: 512}\nzero: {deepspeed_config: ds.json}\n"), {},
                       {{"n.yml", kConfig}, {"ds.json", "{}"}}),
