@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/memory/memory.h"
+#include "models/parallel/rank_view.h"
 #include "models/program/build_program.h"
 #include "sim/memory_walk.h"
 
@@ -23,7 +24,7 @@ struct Candidate {
 // kept by more or fewer micro-steps; where it can't be, there is no candidate.
 void AddBatchChange(std::string setting, Scenario changed, std::vector<Candidate>* out) {
   if (const auto global = changed.training.global_batch_size) {
-    const std::int64_t one_step = changed.training.micro_batch_size * changed.world_size();
+    const std::int64_t one_step = changed.training.micro_batch_size * changed.sample_ranks();
     if (*global % one_step != 0) return;
     changed.training.gradient_accumulation_steps = static_cast<int>(*global / one_step);
     setting += fmt::format(" --set training.gradient_accumulation_steps={}", *global / one_step);
@@ -34,7 +35,7 @@ void AddBatchChange(std::string setting, Scenario changed, std::vector<Candidate
 // Flat gradient buckets are always there: half of them at a time, down to what holds a large
 // matrix.
 void AddBuckets(const Scenario& s, std::vector<Candidate>* out) {
-  if (s.zero.stage == 0 || !s.zero.contiguous_gradients) return;
+  if (s.fsdp || s.zero.stage == 0 || !s.zero.contiguous_gradients) return;
   for (std::int64_t size = s.zero.reduce_bucket_size / 2; size >= 10'000'000; size /= 2) {
     Scenario changed = s;
     changed.zero.reduce_bucket_size = size;
@@ -43,7 +44,7 @@ void AddBuckets(const Scenario& s, std::vector<Candidate>* out) {
 }
 
 void AddParameterLimits(const Scenario& s, std::vector<Candidate>* out) {
-  if (s.zero.stage != 3) return;
+  if (s.fsdp || s.zero.stage != 3) return;
   for (std::int64_t live = s.zero.max_live_parameters / 2; live >= 50'000'000; live /= 2) {
     Scenario changed = s;
     changed.zero.max_live_parameters = live;
@@ -52,10 +53,12 @@ void AddParameterLimits(const Scenario& s, std::vector<Candidate>* out) {
 }
 
 void AddSecondary(const Scenario& s, std::vector<Candidate>* out) {
-  if (!s.zero.has_secondary()) return;
+  if (s.secondary_size() == 1) return;
   Scenario changed = s;
   changed.zero.secondary_partition_size = 1;
-  out->push_back({"zero.secondary_partition_size=1", std::move(changed)});
+  if (changed.fsdp) changed.fsdp->secondary_partition_size = 1;
+  out->push_back({s.fsdp ? "fsdp.secondary_partition_size=1" : "zero.secondary_partition_size=1",
+                  std::move(changed)});
 }
 
 void AddMicroBatches(const Scenario& s, std::vector<Candidate>* out) {
@@ -78,11 +81,28 @@ void AddCheckpointing(const Scenario& s, std::vector<Candidate>* out) {
 }
 
 void AddStages(const Scenario& s, std::vector<Candidate>* out) {
+  if (s.fsdp) {
+    Scenario changed = s;
+    if (s.fsdp->sharding == FsdpStrategy::kFullShard) return;
+    changed.fsdp->sharding = FsdpStrategy::kFullShard;
+    out->push_back({"fsdp.sharding=full_shard", std::move(changed)});
+    return;
+  }
   for (int stage = s.zero.stage + 1; stage <= 3; ++stage) {
     Scenario changed = s;
     changed.zero.stage = stage;
     out->push_back({fmt::format("zero.stage={}", stage), std::move(changed)});
   }
+}
+
+// One copy of the states over all ranks instead of several.
+void AddFullSharding(const Scenario& s, std::vector<Candidate>* out) {
+  const int size = s.fsdp ? s.fsdp->shard_size : s.zero.shard_size;
+  if (size == 0 || size == s.world_size()) return;
+  Scenario changed = s;
+  (s.fsdp ? changed.fsdp->shard_size : changed.zero.shard_size) = 0;
+  out->push_back({fmt::format("{}.shard_size={}", s.fsdp ? "fsdp" : "zero", s.world_size()),
+                  std::move(changed)});
 }
 
 void AddNodes(const Scenario& s, std::vector<Candidate>* out) {
@@ -98,7 +118,7 @@ void AddNodes(const Scenario& s, std::vector<Candidate>* out) {
 // The peak, if it fits. What is always there is known without building a program.
 std::optional<Bytes> FittingPeak(const Scenario& s) {
   const Bytes capacity = s.cluster.node.gpu.memory;
-  const StaticMemory always = StaticMemoryOf(s, Layout(s.model));
+  const StaticMemory always = StaticMemoryOf(s, Layout(RankModel(s.model, s.parallel)));
   if (always.allocated() + always.buffers + always.context > capacity) return std::nullopt;
   const Bytes peak = PeakMemory(s);
   return peak <= capacity ? std::optional(peak) : std::nullopt;
@@ -107,13 +127,13 @@ std::optional<Bytes> FittingPeak(const Scenario& s) {
 }  // namespace
 
 Bytes PeakMemory(const Scenario& scenario) {
-  const ModelLayout layout = Layout(scenario.model);
+  const ModelLayout layout = Layout(RankModel(scenario.model, scenario.parallel));
   return WalkMemory(BuildProgram(scenario, layout), StaticMemoryOf(scenario, layout)).peak;
 }
 
 std::optional<FittingChange> SmallestFittingChange(const Scenario& scenario) {
   for (const auto add : {AddParameterLimits, AddBuckets, AddSecondary, AddMicroBatches,
-                         AddCheckpointing, AddStages, AddNodes}) {
+                         AddCheckpointing, AddStages, AddFullSharding, AddNodes}) {
     // Candidates of one key become ever stronger: if the last is not enough, none is.
     std::vector<Candidate> candidates;
     add(scenario, &candidates);

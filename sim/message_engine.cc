@@ -289,7 +289,8 @@ void MessageRun::Send(int op, int rank, int channel, int round) {
     const bool by_channel = stage.pattern == Pattern::kRing && placement.local > 1;
     const auto nic_of = [&](int r) {
       const int gpu = gpu_of_rank_[r];
-      const int nic = by_channel ? channel * nics / stage.channels : gpu % gpus * nics / gpus;
+      const int nic = by_channel ? NicOfChannel(stage, placement, r % group.stride, channel, nics)
+                                 : gpu % gpus * nics / gpus;
       return nics_[gpu / gpus * nics + nic];
     };
     from = nic_of(rank);

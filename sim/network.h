@@ -8,7 +8,8 @@
 // the GPUs of a node, a class stands for its busiest link, and all-to-alls come out up to 8 % fast.
 //
 // Not modelled: switches inside of the fabric beyond one oversubscription ratio, adaptive routing,
-// congestion of a receiver (incast).
+// congestion of a receiver (incast). Nor PCIe between the GPUs of a node: there what a GPU sends to
+// its peers and to a NIC would share one slot, and slots the links above them.
 #pragma once
 
 #include <string>

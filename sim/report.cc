@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "models/compute/compute.h"
+#include "models/parallel/scenario_groups.h"
 #include "models/quantization/quantization.h"
 #include "sim/critical_path.h"
 #include "sim/fit.h"
@@ -137,7 +138,7 @@ void AddThroughput(const Scenario& scenario, StepReport* report) {
   const double seconds = report->step.seconds();
   const double ranks = scenario.world_size();
   const double samples = static_cast<double>(scenario.training.micro_batch_size) *
-                         scenario.training.gradient_accumulation_steps * ranks;
+                         scenario.training.gradient_accumulation_steps * scenario.sample_ranks();
   report->tflops_per_gpu = flops.model.teraflops() / seconds;
   report->hardware_tflops_per_gpu = flops.hardware.teraflops() / seconds;
   report->mfu = Ratio(flops.model / report->step, scenario.cluster.node.gpu.peak);
@@ -178,28 +179,33 @@ QuantizationPath PathOf(int events, const QuantizationFormat& format, std::int64
 }
 
 void AddQuantization(const Scenario& scenario, const PreparedStep& step, StepReport* report) {
-  const ZeroConfig& zero = scenario.zero;
   report->weights_forward.bits = report->weights_backward.bits = report->gradients.bits = 16;
   // The largest matrix of a layer stands for all.
   const Weight* largest = nullptr;
   for (const Weight& w : step.layout.weights) {
-    if (!w.is_vector() && (largest == nullptr || w.elements() > largest->elements())) largest = &w;
+    if (!w.is_vector() &&
+        (largest == nullptr || w.tensor_elements() > largest->tensor_elements())) {
+      largest = &w;
+    }
   }
-  if (zero.stage != 3 || largest == nullptr) return;
-  const int world = scenario.world_size();
-  if (zero.quantized_weights) {
+  if (!scenario.shards_weights() || largest == nullptr) return;
+  const ProcessGroups groups = ProcessGroupsOf(scenario);
+  const int world = groups.shard.size;
+  if (const auto& format = scenario.quantized_weights()) {
     const QuantizedSize shard =
-        QuantizedSizeOf(CeilDiv(largest->elements(), world), *zero.quantized_weights);
-    report->weights_forward = PathOf(1, *zero.quantized_weights, shard.group_size);
+        QuantizedSizeOf(CeilDiv(largest->tensor_elements(), world), *format);
+    report->weights_forward = PathOf(1, *format, shard.group_size);
     // hpZ's shard holds values that were quantised once, and quantises them again.
     report->weights_backward =
-        PathOf(zero.has_secondary() ? 2 : 1, *zero.quantized_weights, shard.group_size);
+        PathOf(scenario.secondary_size() > 1 ? 2 : 1, *format, shard.group_size);
   }
-  if (zero.quantized_gradients && scenario.cluster.nodes > 1 &&
-      zero.collective() == GradientCollective::kReduceScatter) {
-    const GradientQuantization& formats = *zero.quantized_gradients;
+  // Stage 3 without reduce_scatter sums its buckets in 16 bit.
+  const bool sums_buckets =
+      !scenario.fsdp && scenario.zero.collective() == GradientCollective::kAllReduce;
+  if (scenario.quantized_gradients() && groups.across.size > 1 && !sums_buckets) {
+    const GradientQuantization& formats = *scenario.quantized_gradients();
     const QuantizedSize first =
-        QuantizedSizeOf(largest->elements(), formats.in_node,
+        QuantizedSizeOf(largest->tensor_elements(), formats.in_node,
                         std::max({largest->rows, largest->columns, std::int64_t{world}}));
     const int events = formats.two_hops ? 2 : 1;
     const QuantizationFormat& coarser =
@@ -287,7 +293,7 @@ StepReport MakeReport(const Scenario& scenario, const PreparedStep& step,
   report.activities = timeline.activities;
   report.link_classes = timeline.link_classes;
   report.world_size = scenario.world_size();
-  report.parameters = step.layout.parameters();
+  report.parameters = step.parameters;
   report.model = Bytes::Count(2 * report.parameters);
   report.step = timeline.end;
   StepInterval interval = IntervalOf(scenario, step, timeline);

@@ -50,6 +50,7 @@ class Importer {
     training_ = MapNode(config_.where);
     ImportStage();
     ImportCopiedKeys();
+    ImportMics();
     ImportHiddenSizes();
     ImportGradients();
     ImportPrecision();
@@ -68,6 +69,7 @@ class Importer {
  private:
   void ImportStage();
   void ImportCopiedKeys();
+  void ImportMics();
   void ImportHiddenSizes();
   void FillFromHidden(const char* path, const char* zero_key, std::int64_t value,
                       std::string_view formula);
@@ -182,6 +184,30 @@ void Importer::ImportCopiedKeys() {
                    "out");
     }
   }
+}
+
+// runtime/zero/mics.py; the engine asks for it in stage 3 only, and takes any size below 1 for
+// none.
+void Importer::ImportMics() {
+  const char* const path = "zero_optimization.mics_shard_size";
+  const char* const hops = "zero_optimization.mics_hierarchical_params_gather";
+  const Entry* entry = file_.Given(path);
+  const bool is_off = entry == nullptr || (entry->value.is_text() && entry->value.text == "-1");
+  const std::int64_t size = is_off ? 0 : file_.Whole(path).value_or(0);
+  const bool acts = size > 0 && stage_ == 3;
+  if (size > 0 && !acts) {
+    file_.Note(*entry, path, fmt::format("no effect in stage {}; MiCS is of stage 3", stage_));
+  }
+  if (file_.Flag(hops).value_or(false)) {
+    file_.Note(*file_.Find(hops), hops,
+               acts
+                   ? "gathers between nodes, then in the node, are simulated as one all-gather, by "
+                     "collectives.algorithm"
+                   : "no effect without mics_shard_size in stage 3");
+  }
+  if (!acts || !CheckRange(*entry, path, *FindKey("zero.shard_size"), size)) return;
+  const std::string text = std::to_string(size);
+  if (!OwnWins(*entry, path, "zero.shard_size", text)) PutText(&zero_, "shard_size", text, *entry);
 }
 
 void Importer::FillFromHidden(const char* path, const char* zero_key, std::int64_t value,

@@ -10,6 +10,7 @@
 
 #include "models/core/units_text.h"
 #include "models/frameworks/deepspeed_config.h"
+#include "models/frameworks/huggingface.h"
 #include "models/frameworks/json_document.h"
 #include "models/frameworks/neox_config.h"
 #include "models/frameworks/sections.h"
@@ -19,6 +20,7 @@ namespace {
 
 // Far above any machine, so that products stay in 64 bits; the reader refuses such sizes itself.
 constexpr std::int64_t kMostRanks = std::int64_t{1} << 24;
+constexpr std::int64_t kMostModelRanks = std::int64_t{1} << 16;  // of one dimension
 constexpr std::int64_t kMostHidden = std::int64_t{1} << 20;
 
 std::optional<std::int64_t> CountAt(const Node& root, std::string_view path, std::int64_t most) {
@@ -34,11 +36,13 @@ std::optional<std::int64_t> WorldOf(const Node& root) {
   return nodes && gpus ? std::optional(*nodes * *gpus) : std::nullopt;
 }
 
-// Ranks that hold the same part of the model.
+// Ranks that have samples of their own: Scenario::sample_ranks() before there is a Scenario.
 std::optional<std::int64_t> DataParallelRanksOf(const Node& root) {
   const auto world = WorldOf(root);
-  const std::int64_t model = CountAt(root, "parallelism.tensor", kMostRanks).value_or(1) *
-                             CountAt(root, "parallelism.pipeline", kMostRanks).value_or(1);
+  std::int64_t model = 1;
+  for (const char* key : {"parallelism.tensor", "parallelism.context", "parallelism.pipeline"}) {
+    model *= CountAt(root, key, kMostModelRanks).value_or(1);
+  }
   return world && *world % model == 0 ? std::optional(*world / model) : std::nullopt;
 }
 
@@ -94,8 +98,14 @@ void ImportDeepSpeedInto(Node* root, const Files& files, Problems* problems) {
   const DeepSpeedContext context{.ranks = DataParallelRanksOf(*root),
                                  .hidden = CountAt(*root, "model.hidden", kMostHidden),
                                  .own = root};
+  const std::size_t before = problems->error_count();
   FillInSections(root, ImportDeepSpeed(*config, context, problems));
+  if (problems->error_count() > before) {
+    for (const char* section : {"training", "zero"}) problems->Doubt(section);
+  }
 }
+
+constexpr const char* kNeoxSections[] = {"model", "training", "parallelism", "zero"};
 
 void ImportNeoxInto(Node* root, const Files& files, Problems* problems) {
   const std::optional<Node> named = Take(root, "neox");
@@ -105,10 +115,13 @@ void ImportNeoxInto(Node* root, const Files& files, Problems* problems) {
   if (source) config = ParseDocument(source->text, source->file, problems);
   if (config) {
     const NeoxContext context{.world = WorldOf(*root), .vocabulary = {}, .own = root};
+    const std::size_t before = problems->error_count();
     FillInSections(root, ImportNeox(*config, context, problems));
+    if (problems->error_count() == before) return;
+    for (const char* section : kNeoxSections) problems->Doubt(section);
     return;
   }
-  for (const char* section : {"model", "training", "zero"}) {
+  for (const char* section : kNeoxSections) {
     Take(root, section);
     Node unresolved;
     unresolved.kind = Node::Kind::kUnresolved;
@@ -128,21 +141,42 @@ void ImportFrameworks(Node* root, const Files& files, Problems* problems) {
   ImportNeoxInto(root, files, problems);
 }
 
+std::optional<Node> ImportModel(const Node& named, const Files& files, Problems* problems) {
+  const std::optional<SourceText> source = ReadNamed(named, "model.huggingface", files, problems);
+  if (!source) return std::nullopt;
+  const std::optional<Node> config = ParseJsonDocument(source->text, source->file, problems);
+  if (!config) return std::nullopt;
+  return ModelOfHuggingFace(*config, source->file, problems);
+}
+
 Imported ImportFile(Framework framework, const std::string& path, const ImportFacts& facts,
                     const Files& files) {
   Problems problems;
   const Files::Content content = files.Read(path);
   if (!content.text) throw ScenarioError({{{path, 0, 0}, content.problem}}, {});
   problems.AddSource(path, *content.text);
+  const auto config = framework == Framework::kNeox
+                          ? ParseDocument(*content.text, path, &problems)
+                          : ParseJsonDocument(*content.text, path, &problems);
+  if (!config) problems.ThrowIfAny();
   Imported imported;
-  if (framework == Framework::kDeepSpeed) {
-    if (const auto config = ParseJsonDocument(*content.text, path, &problems)) {
-      const DeepSpeedContext context{.ranks = facts.ranks, .hidden = facts.hidden};
-      imported.sections = ImportDeepSpeed(*config, context, &problems);
-    }
-  } else if (const auto config = ParseDocument(*content.text, path, &problems)) {
-    const NeoxContext context{.world = facts.ranks, .vocabulary = facts.vocabulary};
-    imported.sections = ImportNeox(*config, context, &problems);
+  switch (framework) {
+    case Framework::kDeepSpeed:
+      imported.sections = ImportDeepSpeed(
+          *config, {.ranks = facts.ranks, .hidden = facts.hidden, .own = nullptr}, &problems);
+      break;
+    case Framework::kNeox:
+      imported.sections = ImportNeox(
+          *config, {.world = facts.ranks, .vocabulary = facts.vocabulary, .own = nullptr},
+          &problems);
+      break;
+    case Framework::kHuggingFace:
+      imported.sections = MapNode({path, 1, 1});
+      if (auto model = ModelOfHuggingFace(*config, path, &problems)) {
+        imported.sections.entries.push_back({"model", {path, 1, 1}, std::move(*model)});
+        imported.size = ModelSizeOf(imported.sections, &problems);
+      }
+      break;
   }
   problems.ThrowIfAny();
   imported.warnings = problems.Warnings();

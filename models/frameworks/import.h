@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "models/frameworks/model_size.h"
 #include "models/scenario/document.h"
 #include "models/scenario/files.h"
 
@@ -15,6 +16,10 @@ namespace zerosim {
 // place, by the keys of the files that they name, relative to the file that names them. Keys that
 // the scenario has win. What cannot be read is reported, and its sections stand as kUnresolved.
 void ImportFrameworks(Node* root, const Files& files, Problems* problems);
+
+// The section that the config.json of `named`, the value of model.huggingface, stands for; the path
+// is relative to the file that names it. Returns nothing after reporting why.
+std::optional<Node> ImportModel(const Node& named, const Files& files, Problems* problems);
 
 // What a configuration does not say of itself, if it is known.
 struct ImportFacts {
@@ -27,12 +32,13 @@ struct Imported {
   Node sections;  // a map with `zero`, `training` and so on, as a scenario has them
   std::vector<std::string> warnings;
   std::vector<std::string> notes;
+  std::optional<ModelSize> size;  // of a config.json
 };
 
-enum class Framework : std::uint8_t { kDeepSpeed, kNeox };
+enum class Framework : std::uint8_t { kDeepSpeed, kHuggingFace, kNeox };
 
-// Reads the ds_config.json or GPT-NeoX YAML at `path` by itself. Throws ScenarioError with all
-// problems.
+// Reads the ds_config.json, config.json or GPT-NeoX YAML at `path` by itself. Throws ScenarioError
+// with all problems.
 Imported ImportFile(Framework framework, const std::string& path, const ImportFacts& facts,
                     const Files& files);
 

@@ -58,6 +58,7 @@ struct NodeSpec {
   Seconds gpu_latency;                // of one step of an in-node collective
   BytesPerSecond pcie_bandwidth;      // achieved between a GPU or a NIC and its switch, a direction
   int nics = 0;                       // that a cluster may use; fabric.nics_per_node picks
+  BytesPerSecond nic_bandwidth;       // line rate of one, a direction; 0: the fabric's to say
 };
 
 // One non-blocking or oversubscribed switch between the nodes.

@@ -24,7 +24,7 @@ struct StaticMemory {
 
 StaticMemory StaticMemoryOf(const Scenario& scenario, const ModelLayout& layout);
 
-// Sizes of one micro-batch on one GPU.
+// Sizes of one micro-batch on one GPU, for a layer with a plain MLP or one with experts.
 struct ActivationMemory {
   Bytes saved_per_layer;     // kept from forward to backward for one layer
   Bytes working_per_layer;   // in addition while a layer runs forward (or is recomputed)
@@ -33,6 +33,6 @@ struct ActivationMemory {
   Bytes logits;              // logits, their fp32 copy and gradient at the loss
 };
 
-ActivationMemory ActivationMemoryOf(const Scenario& scenario);
+ActivationMemory ActivationMemoryOf(const Scenario& scenario, bool experts = false);
 
 }  // namespace zerosim

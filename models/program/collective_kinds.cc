@@ -1,30 +1,59 @@
 #include "models/program/collective_kinds.h"
 
-#include <array>
 #include <cstddef>
 
 namespace zerosim {
 
 ProcessGroup CollectiveKinds::GroupOf(Communicator communicator) const {
   switch (communicator) {
+    case Communicator::kShard:
+      return groups_.shard;
+    case Communicator::kData:
+      return groups_.data;
+    case Communicator::kReplicas:
+      return groups_.replicas;
     case Communicator::kSecondary:
-      return {secondary_, 1};
+      return groups_.secondary;
     case Communicator::kNode:
-      return {local_, 1};
+      return groups_.in_node;
     case Communicator::kAcrossNodes:
-      return {world_ / local_, local_};
-    case Communicator::kWorld:
-      break;
+      return groups_.across;
+    case Communicator::kTensor:
+      return groups_.tensor;
+    case Communicator::kContext:
+      return groups_.context;
   }
-  return {world_, 1};
+  return groups_.shard;
+}
+
+std::string CollectiveKinds::NameOf(Communicator communicator) const {
+  switch (communicator) {
+    case Communicator::kShard:
+    case Communicator::kData: {
+      const ProcessGroup group = GroupOf(communicator);
+      if (group.size == world_) return "world";
+      return group == groups_.data ? "data" : "shard";
+    }
+    case Communicator::kReplicas:
+      return "replicas";
+    case Communicator::kSecondary:
+      return "secondary";
+    case Communicator::kNode:
+      return "node";
+    case Communicator::kAcrossNodes:
+      return "across_nodes";
+    case Communicator::kTensor:
+      return "tensor";
+    case Communicator::kContext:
+      return "context";
+  }
+  return "?";
 }
 
 int CollectiveKinds::Kind(const std::string& name, CollectiveOp op, Communicator communicator,
                           ProgramWriter* writer) {
-  const std::array<const char*, kNumCommunicators> names = {"world", "secondary", "node",
-                                                            "across_nodes"};
   const ProcessGroup group = GroupOf(communicator);
-  const std::string group_name = names[static_cast<std::size_t>(communicator)];
+  const std::string group_name = NameOf(communicator);
   const auto& kinds = writer->program().kinds;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     if (kinds[i].name == name && kinds[i].op == op && kinds[i].group_name == group_name) {

@@ -7,7 +7,7 @@
 
 #include "models/compute/compute.h"
 #include "models/program/kernel_bytes.h"
-#include "models/quantization/quantization.h"
+#include "models/program/two_hops.h"
 
 namespace zerosim {
 namespace {
@@ -59,22 +59,32 @@ void GradientReducer::WaitForOldReductions(const Label& label) {
 // The first branch of __reduce_and_partition_ipg_grads in stage3.py.
 bool GradientReducer::AllReducesBucket() const {
   const ZeroConfig& zero = scenario_->zero;
-  return zero.stage == 3 && zero.collective() == GradientCollective::kAllReduce &&
-         zero.contiguous_gradients && bucket_elements_ <= zero.reduce_bucket_size;
+  if (zero.stage != 3 || zero.collective() != GradientCollective::kAllReduce ||
+      !zero.contiguous_gradients) {
+    return false;
+  }
+  // The tensors of one weight fill buckets one after the other.
+  const std::int64_t elements =
+      bucket_.size() == 1 ? layout_->weights[bucket_[0]].tensor_elements() : bucket_elements_;
+  return elements <= zero.reduce_bucket_size;
+}
+
+bool GradientReducer::HasTwoHops() const {
+  const ZeroConfig& zero = scenario_->zero;
+  return zero.stage == 3 && zero.quantized_gradients && groups().across.size > 1;
 }
 
 // Whether DeepSpeed sends this gradient through qgZ: matrices only, on several nodes, of a size
 // that divides by twice the world.
 bool GradientReducer::QuantizedTogether(int weight) const {
-  const ZeroConfig& zero = scenario_->zero;
-  if (zero.stage != 3 || !zero.quantized_gradients || scenario_->cluster.nodes < 2) return false;
+  if (!HasTwoHops()) return false;
   const Weight& w = layout_->weights[weight];
   if (w.is_vector()) return false;
-  if (w.elements() % (2 * std::int64_t{scenario_->world_size()}) == 0) return true;
+  if (w.tensor_elements() % (2 * std::int64_t{groups().shard.size}) == 0) return true;
   writer_->Warn(
       fmt::format("qgZ: gradients of {} rows x {} columns do not divide by 2 x {} ranks: DeepSpeed "
                   "sends them in 16 bit (5056)",
-                  w.rows, w.columns, scenario_->world_size()));
+                  w.rows, w.columns, groups().shard.size));
   return false;
 }
 
@@ -86,14 +96,13 @@ void GradientReducer::Reduce(const Label& label) {
   std::vector<int> quantized;
   const bool flat = AllReducesBucket();
   for (const int w : bucket_) (!flat && QuantizedTogether(w) ? quantized : plain).push_back(w);
-  const bool qgz = scenario_->zero.stage == 3 && scenario_->zero.quantized_gradients &&
-                   scenario_->cluster.nodes > 1;
   if (flat) {
     // The bucket's buffer as it is: nothing is joined first.
-    writer_->HostWork(label, Seconds::Count(3 * scenario_->cluster.calibration.host_launch.value));
-    ReduceFlat(CollectiveOp::kAllReduce, bucket_elements_, label);
-  } else if (qgz) {
-    // The fall-back of qgZ reduces one tensor a call.
+    const int calls = BucketsOf(bucket_);
+    writer_->HostWork(label,
+                      Seconds::Count(3 * calls * scenario_->cluster.calibration.host_launch.value));
+    ReduceFlat(CollectiveOp::kAllReduce, bucket_elements_, calls, label);
+  } else if (HasTwoHops()) {
     for (const int w : plain) ReduceTogether({w}, label);
   } else if (!plain.empty()) {
     ReduceTogether(plain, label);
@@ -117,94 +126,82 @@ void GradientReducer::Reduce(const Label& label) {
 
 void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Label& label) {
   const ClusterSpec& cluster = scenario_->cluster;
-  const int world = scenario_->world_size();
+  const Communicator communicator =
+      scenario_->zero.stage == 3 ? Communicator::kShard : Communicator::kData;
+  const int world = kinds_.GroupOf(communicator).size;
   std::int64_t elements = 0;
-  for (const int w : weights) elements += layout_->weights[w].elements();
+  std::int64_t tensors = 0;
+  for (const int w : weights) {
+    elements += layout_->weights[w].elements();
+    tensors += layout_->weights[w].count;
+  }
+  // qgZ's fall-back reduces one tensor a call.
+  const int calls = HasTwoHops() ? static_cast<int>(tensors) : BucketsOf(weights);
 
-  writer_->HostWork(label, Seconds::Count(3 * cluster.calibration.host_launch.value));
+  writer_->HostWork(label, Seconds::Count(3 * calls * cluster.calibration.host_launch.value));
   // Several tensors, or one that does not divide, are first joined into one padded buffer.
-  if (weights.size() > 1 || elements % world != 0) {
+  if (tensors > 1 || elements % world != 0) {
     writer_->Kernel(Stream::kReduce, WithAction(label, Action::kReduce),
                     MemoryTime(CopyTraffic(elements), cluster));
   }
   const ZeroConfig& zero = scenario_->zero;
   const bool scatter = zero.stage == 3 ||
                        (zero.stage > 0 && zero.collective() == GradientCollective::kReduceScatter);
-  ReduceFlat(scatter ? CollectiveOp::kReduceScatter : CollectiveOp::kAllReduce, elements, label);
+  ReduceFlat(scatter ? CollectiveOp::kReduceScatter : CollectiveOp::kAllReduce, elements, calls,
+             label);
 }
 
-void GradientReducer::ReduceFlat(CollectiveOp operation, std::int64_t elements,
+void GradientReducer::ReduceFlat(CollectiveOp operation, std::int64_t elements, int calls,
                                  const Label& label) {
+  const bool stage3 = scenario_->zero.stage == 3;
+  const Communicator communicator = stage3 ? Communicator::kShard : Communicator::kData;
   const Bytes full = Bytes::Count(2 * elements);
-  const int kind = kinds_.Kind("gradients", operation, Communicator::kWorld, writer_);
-  const OpId op =
-      writer_->Collective(Stream::kReduce, Communicator::kWorld, WithAction(label, Action::kReduce),
-                          {.kind = kind, .full = full, .payload = full}, Seconds());
-  writer_->StreamWaits(Stream::kReduce, op);
-}
-
-OpId GradientReducer::AllToAll(const char* name, Communicator communicator, Action action,
-                               const Label& label, Bytes full, Bytes payload) {
-  const int kind = kinds_.Kind(name, CollectiveOp::kAllToAll, communicator, writer_);
+  const int kind = kinds_.Kind("gradients", operation, communicator, writer_);
   const OpId op = writer_->Collective(
-      Stream::kReduce, communicator, WithAction(label, action),
-      {.kind = kind, .full = full, .payload = payload, .launches = 2}, Seconds());
+      Stream::kReduce, communicator, WithAction(label, Action::kReduce),
+      {.kind = kind, .full = full, .payload = full, .launches = calls}, Seconds());
   writer_->StreamWaits(Stream::kReduce, op);
-  return op;
+  if (stage3) ReduceOverReplicas(elements, label);
 }
 
-// quantise -> all-to-all in the node -> dequantise, sum, quantise -> all-to-all between the GPUs of
-// equal local rank -> dequantise, sum. Strictly in sequence, on the reduce stream.
+// MiCS: copies of a shard are summed at the boundary of gradient accumulation
+// (runtime/zero/mics.py, allreduce_mics_shard_grads).
+void GradientReducer::ReduceOverReplicas(std::int64_t elements, const Label& label) {
+  if (groups().replicas.size == 1 || !boundary_) return;
+  const Bytes shard = Bytes::Count(2 * CeilDiv(elements, groups().shard.size));
+  const int kind =
+      kinds_.Kind("gradients_replicas", CollectiveOp::kAllReduce, Communicator::kReplicas, writer_);
+  writer_->HostWork(label, Seconds::Count(scenario_->cluster.calibration.host_launch.value));
+  const OpId op = writer_->Collective(Stream::kReduce, Communicator::kReplicas,
+                                      WithAction(label, Action::kReduce),
+                                      {.kind = kind, .full = shard, .payload = shard}, Seconds());
+  writer_->StreamWaits(Stream::kReduce, op);
+}
+
+// Buckets that the tensors of one weight fill one after the other. They stand in the program as one
+// reduction: there may be tens of thousands of experts.
+int GradientReducer::BucketsOf(const std::vector<int>& weights) const {
+  const Weight& first = layout_->weights[weights[0]];
+  if (weights.size() > 1 || first.count == 1) return 1;
+  const std::int64_t fitting = std::max<std::int64_t>(
+      1, scenario_->zero.reduce_bucket_size / std::max<std::int64_t>(1, first.tensor_elements()));
+  return static_cast<int>(CeilDiv(first.count, fitting));
+}
+
 void GradientReducer::ReduceQuantized(int weight, const Label& label) {
-  const ClusterSpec& cluster = scenario_->cluster;
   const GradientQuantization& formats = *scenario_->zero.quantized_gradients;
   const Weight& w = layout_->weights[weight];
-  const std::int64_t elements = w.elements();
-  const int world = scenario_->world_size();
-  const int local = cluster.node.gpus;
-  const std::int64_t groups = std::max({w.rows, w.columns, std::int64_t{world}});
-  if (!formats.in_node.group_size && groups % world != 0) {
+  const int world = groups().shard.size;
+  const std::int64_t scale_groups = std::max({w.rows, w.columns, std::int64_t{world}});
+  if (!formats.in_node.group_size && scale_groups % world != 0) {
     writer_->Warn(fmt::format(
         "qgZ: {} groups of a {} x {} gradient do not divide by {} ranks: DeepSpeed drops the last "
         "of them",
-        groups, w.rows, w.columns, world));
+        scale_groups, w.rows, w.columns, world));
   }
-  const QuantizedSize first = QuantizedSizeOf(elements, formats.in_node, groups);
-  const Bytes payload = Bytes::Count(2 * elements);
-
-  writer_->HostWork(label, Seconds::Count(8 * cluster.calibration.host_launch.value));
-  // Input and output of the first all-to-all; those of the second are 1/L of it, the sum is 16 bit.
-  const Bytes temporary =
-      2 * first.total() + Bytes::Count(3 * CeilDiv(elements, local) + 2 * CeilDiv(elements, world));
-  writer_->Memory(MemoryTerm::kBuffers, temporary);
-  writer_->Kernel(Stream::kReduce, WithAction(label, Action::kQuantize),
-                  MemoryTime(QuantizeTraffic(elements, formats.in_node.bits), cluster));
-  if (!formats.two_hops) {
-    AllToAll("gradients_all_to_all", Communicator::kWorld, Action::kReduceAcross, label,
-             first.total(), payload);
-    writer_->Kernel(
-        Stream::kReduce, WithAction(label, Action::kAccumulate),
-        MemoryTime(AccumulateTraffic(CeilDiv(elements, world), world, formats.in_node.bits),
-                   cluster));
-    writer_->Memory(MemoryTerm::kBuffers, -1 * temporary);
-    return;
-  }
-  AllToAll("gradients_in_node", Communicator::kNode, Action::kReduceInNode, label, first.total(),
-           payload);
-  const std::int64_t part = CeilDiv(elements, local);
-  writer_->Kernel(
-      Stream::kReduce, WithAction(label, Action::kRequantize),
-      MemoryTime(RequantizeTraffic(part, local, formats.in_node.bits, formats.between_nodes.bits),
-                 cluster));
-  const QuantizedSize second =
-      QuantizedSizeOf(part, formats.between_nodes, std::max<std::int64_t>(1, groups / local));
-  AllToAll("gradients_across_nodes", Communicator::kAcrossNodes, Action::kReduceAcross, label,
-           second.total(), Bytes::Count(2 * part));
-  writer_->Kernel(Stream::kReduce, WithAction(label, Action::kAccumulate),
-                  MemoryTime(AccumulateTraffic(CeilDiv(part, cluster.nodes), cluster.nodes,
-                                               formats.between_nodes.bits),
-                             cluster));
-  writer_->Memory(MemoryTerm::kBuffers, -1 * temporary);
+  ReduceInTwoHops(w.tensor_elements(), static_cast<int>(w.count), scale_groups, formats,
+                  scenario_->cluster, label, &kinds_, writer_);
+  ReduceOverReplicas(w.elements(), label);
 }
 
 }  // namespace zerosim

@@ -24,6 +24,9 @@ class GradientReducer {
   GradientReducer(const Scenario& scenario, const ModelLayout& layout, CollectiveKinds kinds,
                   ProgramWriter* writer);
 
+  // A micro-step begins; `boundary`: the last of its optimizer step.
+  void StartMicroStep(bool boundary) { boundary_ = boundary; }
+
   // The gradient of `weight`, or a first part of it, takes memory from now on.
   void Begin(int weight);
 
@@ -34,13 +37,15 @@ class GradientReducer {
   void Flush(const Label& label);
 
  private:
+  const ProcessGroups& groups() const { return kinds_.groups(); }
   void Reduce(const Label& label);
   void ReduceTogether(const std::vector<int>& weights, const Label& label);
-  void ReduceFlat(CollectiveOp operation, std::int64_t elements, const Label& label);
+  void ReduceFlat(CollectiveOp operation, std::int64_t elements, int calls, const Label& label);
   void ReduceQuantized(int weight, const Label& label);
-  OpId AllToAll(const char* name, Communicator communicator, Action action, const Label& label,
-                Bytes full, Bytes payload);
+  void ReduceOverReplicas(std::int64_t elements, const Label& label);
+  int BucketsOf(const std::vector<int>& weights) const;
   bool AllReducesBucket() const;
+  bool HasTwoHops() const;
   bool QuantizedTogether(int weight) const;
   void WaitForOldReductions(const Label& label);
 
@@ -50,6 +55,7 @@ class GradientReducer {
   ProgramWriter* writer_;
   std::vector<int> bucket_;
   std::int64_t bucket_elements_ = 0;
+  bool boundary_ = true;
   struct Reduction {
     OpId op;
     Bytes gradients;  // full-size gradients that live until `op` is done

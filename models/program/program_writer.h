@@ -13,8 +13,17 @@ namespace zerosim {
 
 // The queues in which collectives run one after the other. Those of different communicators may
 // overlap and then share links.
-enum class Communicator : std::uint8_t { kWorld, kSecondary, kNode, kAcrossNodes };
-inline constexpr int kNumCommunicators = 4;
+enum class Communicator : std::uint8_t {
+  kShard,        // the ranks that one copy of the states is spread over
+  kData,         // all data-parallel ranks, where that is more
+  kReplicas,     // ranks of equal place in their shard groups
+  kSecondary,    // hpZ's
+  kNode,         // the shard group's ranks of one node
+  kAcrossNodes,  // and those of equal place in their nodes
+  kTensor,       // the ranks that divide every matrix
+  kContext,      // the ranks that divide the sequence
+};
+inline constexpr int kNumCommunicators = 8;
 inline constexpr int kNumStreams = 4;
 
 // What the next operations belong to.

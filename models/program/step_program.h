@@ -16,6 +16,7 @@
 
 #include "models/core/ids.h"
 #include "models/core/units.h"
+#include "models/parallel/groups.h"
 #include "models/transformer/transformer.h"
 
 namespace zerosim {
@@ -31,8 +32,8 @@ enum class Action : std::uint8_t {
   kForward,
   kRecompute,
   kBackward,
-  kGather,          // collective of weights
-  kDequantize,      // and, of a coalesced gather, the copy into place
+  kGather,      // collective of weights
+  kDequantize,  // and, of a coalesced gather, the copy into place
   kQuantize,
   kReduce,        // collective of gradients
   kReduceInNode,  // qgZ, first hop
@@ -40,7 +41,8 @@ enum class Action : std::uint8_t {
   kReduceAcross,  // qgZ, second hop
   kAccumulate,    // dequantise and sum after the last hop; adding to the gradient shard
   kOptimizer,
-  kRefresh,  // all-gather of updated parameters
+  kRefresh,   // all-gather of updated parameters
+  kExchange,  // collective between the ranks that divide a model
 };
 
 struct Op {
@@ -60,14 +62,6 @@ struct Op {
 };
 
 enum class CollectiveOp : std::uint8_t { kAllGather, kReduceScatter, kAllReduce, kAllToAll };
-
-// Ranks of one collective: size members, stride apart. (W, 1) is the world, (G, 1) every block of G
-// contiguous ranks, (N, L) the GPUs of equal local rank. All groups of that form run at once.
-struct ProcessGroup {
-  int size = 1;
-  int stride = 1;
-  friend bool operator==(const ProcessGroup&, const ProcessGroup&) = default;
-};
 
 // Collectives that a report adds up under one name.
 struct CallKind {

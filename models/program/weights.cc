@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "models/compute/compute.h"
+#include "models/program/gather_call.h"
 #include "models/program/kernel_bytes.h"
-#include "models/quantization/quantization.h"
 
 namespace zerosim {
 namespace {
@@ -23,7 +23,7 @@ std::vector<std::int64_t> ElementsOf(const ModelLayout& layout) {
 
 std::vector<bool> PersistentWeights(const ModelLayout& layout, std::int64_t threshold) {
   std::vector<bool> persistent;
-  for (const Weight& w : layout.weights) persistent.push_back(w.elements() <= threshold);
+  for (const Weight& w : layout.weights) persistent.push_back(w.tensor_elements() <= threshold);
   return persistent;
 }
 
@@ -68,7 +68,7 @@ void WeightGatherer::Gather(const std::vector<int>& weights, const Label& label)
   std::vector<int> world;
   for (const int w : weights) (UsesSecondary(w, label) ? secondary : world).push_back(w);
   if (!secondary.empty()) GatherFrom(Communicator::kSecondary, secondary, label);
-  if (!world.empty()) GatherFrom(Communicator::kWorld, world, label);
+  if (!world.empty()) GatherFrom(Communicator::kShard, world, label);
 }
 
 void WeightGatherer::GatherFrom(Communicator communicator, const std::vector<int>& weights,
@@ -77,38 +77,30 @@ void WeightGatherer::GatherFrom(Communicator communicator, const std::vector<int
   const int shards = kinds_.GroupOf(communicator).size;
   std::int64_t shard_elements = 0;
   Handle handle;
-  handle.weights = weights.size();
   for (const int w : weights) {
-    const std::int64_t elements = layout_->weights[w].elements();
-    handle.elements += elements;
-    shard_elements += CeilDiv(elements, shards);
+    const Weight& weight = layout_->weights[w];
+    handle.elements += weight.elements();
+    handle.weights += static_cast<std::size_t>(weight.count);
+    shard_elements += weight.count * CeilDiv(weight.tensor_elements(), shards);
   }
   if (!MayOverlap(label)) writer_->StreamWaits(Stream::kGather, Stream::kCompute);
 
-  Call call;
+  GatherCall gather = GatherCallOf(handle.elements, shard_elements, shards,
+                                   scenario_->zero.quantized_weights, cluster);
+  if (!gather.deepspeed_accepts) {
+    writer_->Warn(fmt::format(
+        "qwZ: a shard of {} elements ({} ranks) has no group count that DeepSpeed accepts "
+        "(assertion \"multiple of 8\", issue 4386); timed as if it were padded",
+        shard_elements, shards));
+  }
+  Call& call = gather.call;
   const char* name = label.phase == Phase::kForward ? "weights_forward" : "weights_backward";
   call.kind = kinds_.Kind(name, CollectiveOp::kAllGather, communicator, writer_);
-  call.payload = Bytes::Count(2 * handle.elements);
-  Seconds lead;
-  if (const auto& format = scenario_->zero.quantized_weights) {
-    const QuantizedSize shard = QuantizedSizeOf(shard_elements, *format);
-    if (!shard.deepspeed_accepts) {
-      writer_->Warn(fmt::format(
-          "qwZ: a shard of {} elements ({} ranks) has no group count that DeepSpeed accepts "
-          "(assertion \"multiple of 8\", issue 4386); timed as if it were padded",
-          shard_elements, shards));
-    }
-    call.full = shards * shard.total();
-    call.launches = 2;
-    lead = MemoryTime(QuantizeTraffic(shard_elements, format->bits), cluster);
-  } else {
-    call.full = Bytes::Count(2 * shard_elements * shards);
-  }
   handle.buffer = call.full;
   writer_->HostWork(label,
                     Seconds::Count((2 + call.launches) * cluster.calibration.host_launch.value));
   handle.gather = writer_->Collective(Stream::kGather, communicator,
-                                      WithAction(label, Action::kGather), call, lead);
+                                      WithAction(label, Action::kGather), call, gather.lead);
   writer_->Memory(MemoryTerm::kLiveParameters, handle.buffer);
   for (const int w : weights) handle_of_[w] = static_cast<int>(handles_.size());
   handles_.push_back(handle);
@@ -172,7 +164,9 @@ void WeightGatherer::After(int v, const Label& label) {
     writer_->Memory(MemoryTerm::kLiveParameters, Bytes::Count(-2 * elements));
     if (!scenario_->zero.has_secondary() || has_secondary_[w]) continue;
     has_secondary_[w] = true;
-    const std::int64_t shard = CeilDiv(elements, scenario_->zero.secondary_partition_size);
+    const Weight& weight = layout_->weights[w];
+    const std::int64_t shard =
+        weight.count * CeilDiv(weight.tensor_elements(), scenario_->zero.secondary_partition_size);
     writer_->ExtendCompute(label, MemoryTime(CopyTraffic(shard), scenario_->cluster));
     writer_->Memory(MemoryTerm::kSecondaryShard, Bytes::Count(2 * shard));
     secondary_bytes_ += Bytes::Count(2 * shard);
@@ -188,14 +182,17 @@ void WeightGatherer::FinishStep(const Label& label) {
   secondary_bytes_ = Bytes();
   has_secondary_.assign(has_secondary_.size(), false);
   const int kind =
-      kinds_.Kind("persistent_refresh", CollectiveOp::kAllGather, Communicator::kWorld, writer_);
+      kinds_.Kind("persistent_refresh", CollectiveOp::kAllGather, Communicator::kShard, writer_);
   for (std::size_t w = 0; w < persistent_.size(); ++w) {
     if (!persistent_[w]) continue;
+    // One call a tensor.
+    const int tensors = static_cast<int>(layout_->weights[w].count);
     const Bytes full = Bytes::Count(2 * layout_->weights[w].elements());
-    writer_->HostWork(label, Seconds::Count(scenario_->cluster.calibration.host_launch.value));
-    const OpId op = writer_->Collective(Stream::kGather, Communicator::kWorld,
-                                        WithAction(label, Action::kRefresh),
-                                        {.kind = kind, .full = full, .payload = full}, Seconds());
+    writer_->HostWork(label,
+                      Seconds::Count(tensors * scenario_->cluster.calibration.host_launch.value));
+    const OpId op = writer_->Collective(
+        Stream::kGather, Communicator::kShard, WithAction(label, Action::kRefresh),
+        {.kind = kind, .full = full, .payload = full, .launches = tensors}, Seconds());
     writer_->StreamWaits(Stream::kGather, op);
   }
 }

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "models/core/units.h"
-#include "models/zero/zero.h"
+#include "models/quantization/format.h"
 
 namespace zerosim {
 

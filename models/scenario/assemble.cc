@@ -9,6 +9,7 @@
 
 #include "models/core/check.h"
 #include "models/frameworks/import.h"
+#include "models/frameworks/sections.h"
 #include "models/scenario/keys.h"
 
 namespace zerosim {
@@ -30,14 +31,6 @@ bool IsReference(std::string_view path) {
 bool IsFlagOrSection(std::string_view path) {
   const KeySpec* key = FindKey(path);
   return key != nullptr && key->type == KeyType::kFlagOrSection;
-}
-
-Node TextNode(std::string text, Location where) {
-  Node node;
-  node.kind = Node::Kind::kText;
-  node.text = std::move(text);
-  node.where = std::move(where);
-  return node;
 }
 
 // {base: name} for a name, so that keys can be put beside it; {} for true.
@@ -62,6 +55,7 @@ void Merge(Node* base, Node over, std::string_view path) {
     *base = std::move(over);
     return;
   }
+  base->in_doubt = base->in_doubt || over.in_doubt;
   for (Entry& entry : over.entries) {
     if (Node* old = base->Find(entry.key)) {
       Merge(old, std::move(entry.value), Join(path, entry.key));
@@ -76,12 +70,6 @@ void Erase(Node* map, std::string_view key) {
   std::erase_if(map->entries, [&](const Entry& e) { return e.key == key; });
 }
 
-// A kind of file in the catalog.
-struct Shelf {
-  std::string_view path;    // of the key that names its files
-  std::string_view folder;  // below a catalog's folder
-  std::string_view what;
-};
 constexpr Shelf kShelves[] = {
     {"cluster.node", "hardware/nodes", "node"},
     {"cluster.node.gpu", "hardware/gpus", "GPU"},
@@ -115,6 +103,29 @@ class Assembler {
     const std::string place = fmt::format(
         "--set {}={}", set.path, set.value.size() > 60 ? set.value.substr(0, 60) : set.value);
     const Location where{place, 0, 0};
+    const std::size_t before = problems_->error_count();
+    ApplyAt(set, where, root);
+    if (problems_->error_count() > before) problems_->Doubt(set.path);
+  }
+
+  // Puts the files of the catalog in the places of their names.
+  void Resolve(Node* root) {
+    for (const Shelf& shelf : kShelves) {
+      Node* parent = root;
+      std::string_view rest = shelf.path;
+      for (std::size_t dot; parent != nullptr && (dot = rest.find('.')) != std::string_view::npos;
+           rest.remove_prefix(dot + 1)) {
+        parent = parent->Find(rest.substr(0, dot));
+      }
+      Node* node = parent == nullptr ? nullptr : parent->Find(rest);
+      if (node == nullptr) continue;
+      std::vector<std::string> chain;
+      if (!ResolveOne(node, shelf, &chain)) node->kind = Node::Kind::kUnresolved;
+    }
+  }
+
+ private:
+  void ApplyAt(const Override& set, const Location& where, Node* root) {
     std::vector<std::string> keys;
     for (std::size_t begin = 0; begin <= set.path.size();) {
       const std::size_t end = std::min(set.path.find('.', begin), set.path.size());
@@ -158,23 +169,6 @@ class Assembler {
     Merge(root, std::move(*value), "");
   }
 
-  // Puts the files of the catalog in the places of their names.
-  void Resolve(Node* root) {
-    for (const Shelf& shelf : kShelves) {
-      Node* parent = root;
-      std::string_view rest = shelf.path;
-      for (std::size_t dot; parent != nullptr && (dot = rest.find('.')) != std::string_view::npos;
-           rest.remove_prefix(dot + 1)) {
-        parent = parent->Find(rest.substr(0, dot));
-      }
-      Node* node = parent == nullptr ? nullptr : parent->Find(rest);
-      if (node == nullptr) continue;
-      std::vector<std::string> chain;
-      if (!ResolveOne(node, shelf, &chain)) node->kind = Node::Kind::kUnresolved;
-    }
-  }
-
- private:
   // `chain` are the files that led here.
   std::optional<Node> LoadText(const std::string& text, const std::string& file,
                                std::vector<std::string>* chain) {
@@ -188,6 +182,7 @@ class Assembler {
     Erase(&*node, "include");
     if (!named.is_text() || named.text.empty()) {
       problems_->Add(named.where, "include: expected the name of a file, got " + Describe(named));
+      node->in_doubt = true;
       return node;
     }
     const std::string path =
@@ -226,6 +221,7 @@ class Assembler {
   bool ResolveOne(Node* node, const Shelf& shelf, std::vector<std::string>* chain) {
     if (node->is_text()) MakeSection(node, shelf.path);
     if (!node->is_map()) return true;  // the reader says what is wrong with it
+    if (shelf.path == "model" && node->Find("huggingface") != nullptr) return ReplaceByImport(node);
     const Node* base = node->Find("base");
     if (base == nullptr) return true;
     const Node named = *base;
@@ -238,6 +234,22 @@ class Assembler {
     }
     Merge(&*loaded, std::move(*node), shelf.path);
     *node = std::move(*loaded);
+    return true;
+  }
+
+  // Puts the keys beside "huggingface" over those of the file that it names.
+  bool ReplaceByImport(Node* node) {
+    const Node named = *node->Find("huggingface");
+    Erase(node, "huggingface");
+    if (node->Find("base") != nullptr) {
+      problems_->Add(named.where,
+                     "model.huggingface: expected either base or huggingface, got both");
+      return false;
+    }
+    std::optional<Node> imported = ImportModel(named, files_, problems_);
+    if (!imported) return false;
+    Merge(&*imported, std::move(*node), "model");
+    *node = std::move(*imported);
     return true;
   }
 
@@ -314,6 +326,10 @@ class Assembler {
 };
 
 }  // namespace
+
+std::span<const Shelf> Shelves() {
+  return kShelves;
+}
 
 std::optional<Node> Assemble(const std::string& text, const std::string& file,
                              const std::vector<Override>& set, const Catalog& catalog,

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/scenario/document.h"
@@ -21,6 +23,14 @@ struct Override {
 struct Catalog {
   std::vector<std::string> folders;
 };
+
+// A kind of file in the catalog.
+struct Shelf {
+  std::string_view path;    // of the key that names its files
+  std::string_view folder;  // below a catalog's folder
+  std::string_view what;
+};
+std::span<const Shelf> Shelves();
 
 // Merges the scenario `text` of `file` with what it includes, then with `set`, and puts the
 // sections of the catalog in the places of their names. Every value keeps the place where it was

@@ -134,8 +134,10 @@ class TreeBuilder : public YAML::EventHandler {
     frame->key_is_good = false;
     if (!node.is_text()) {
       problems_->Add(node.where, "expected a key, got " + Describe(node));
+      frame->node.in_doubt = true;
     } else if (!frame->keys.insert(node.text).second) {
       problems_->Add(node.where, PathOf(node.text) + ": given twice in this section");
+      frame->node.Find(node.text)->in_doubt = true;
     } else {
       frame->key = std::move(node.text);
       frame->key_is_good = true;
@@ -231,6 +233,12 @@ void Problems::Append(const Problems& other) {
   errors_.insert(errors_.end(), other.errors_.begin(), other.errors_.end());
   warnings_.insert(warnings_.end(), other.warnings_.begin(), other.warnings_.end());
   notes_.insert(notes_.end(), other.notes_.begin(), other.notes_.end());
+}
+
+bool Problems::IsDoubted(std::string_view path) const {
+  if (doubted_.contains(path)) return true;
+  const std::size_t dot = path.rfind('.');
+  return dot != std::string_view::npos && IsDoubted(path.substr(0, dot));
 }
 
 void Problems::ThrowIfAny() const {

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +31,9 @@ struct Node {
   Location where;
   std::vector<Entry> entries;  // of kMap, in the order of the text, no key twice
   std::vector<Node> items;     // of kList
+  // Something else may have been meant, which has been reported: the key is given twice, or an
+  // entry of this map is none.
+  bool in_doubt = false;
 
   bool is_map() const { return kind == Kind::kMap; }
   bool is_text() const { return kind == Kind::kText; }
@@ -66,8 +71,13 @@ class Problems {
     sources_.push_back({std::move(file), std::move(text)});
   }
 
-  // Adds what `other` holds, but not its sources.
+  // Adds the errors, warnings and notes of `other`.
   void Append(const Problems& other);
+  // Notes that the value of the key `path` ("cluster.nodes") is not the one that was meant, which
+  // has been reported. What follows from it is not worth a report.
+  void Doubt(std::string path) { doubted_.insert(std::move(path)); }
+  // Whether the key, or a section that holds it, was doubted.
+  bool IsDoubted(std::string_view path) const;
 
   bool has_errors() const { return !errors_.empty(); }
   std::size_t error_count() const { return errors_.size(); }
@@ -89,6 +99,7 @@ class Problems {
   std::vector<Diagnostic> warnings_;
   std::vector<Diagnostic> notes_;
   std::vector<SourceText> sources_;
+  std::set<std::string, std::less<>> doubted_;
 };
 
 // Parses `text`, whose problems are reported at `file`. Returns nothing if it cannot be read at

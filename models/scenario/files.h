@@ -24,6 +24,8 @@ class Files {
   virtual std::vector<std::string> List(const std::string& folder) const = 0;
 };
 
+// Of what is no regular file it reads standard input and pipes, and refuses a pipe that has no
+// writer after a second.
 class DiskFiles : public Files {
  public:
   Content Read(const std::string& path) const override;

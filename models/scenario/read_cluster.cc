@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "models/scenario/read_sections.h"
@@ -43,15 +44,22 @@ NodeSpec ReadNode(SectionReader section) {
   section.Read("gpu_latency", &node.gpu_latency);
   section.Read("pcie_bandwidth", &node.pcie_bandwidth);
   section.Read("nics", &node.nics);
+  section.Read("nic_bandwidth", &node.nic_bandwidth);
   node.gpu = ReadGpu(section.Section("gpu"));
   section.Finish();
   return node;
 }
 
-FabricSpec ReadFabric(SectionReader section) {
+// A node that names the rate of its NICs gives the defaults.
+FabricSpec ReadFabric(SectionReader section, const NodeSpec& node) {
   enum class Kind : std::uint8_t { kSwitch };
   Kind kind = Kind::kSwitch;
   FabricSpec fabric;
+  fabric.nic_bandwidth = BytesPerSecond::GigabitsPerSecond(100);
+  if (node.nic_bandwidth > BytesPerSecond()) {
+    fabric.nic_bandwidth = node.nic_bandwidth;
+    fabric.nics_per_node = std::max(1, node.nics);
+  }
   section.ReadChoice("kind", &kind);
   section.Read("nics_per_node", &fabric.nics_per_node);
   section.Read("nic_bandwidth", &fabric.nic_bandwidth);
@@ -87,12 +95,8 @@ ClusterSpec ReadCluster(SectionReader section) {
   ClusterSpec cluster;
   section.Read("nodes", &cluster.nodes);
   cluster.node = ReadNode(section.Section("node"));
-  if (cluster.nodes > 1 && !section.Has("fabric")) {
-    section.Report("fabric",
-                   "missing; more than one node needs one, such as "
-                   "{nics_per_node: 8, nic_bandwidth: 200 Gbps, latency: 5 us}");
-  }
-  cluster.fabric = ReadFabric(section.Section("fabric"));
+  cluster.fabric =
+      ReadFabric(section.Section("fabric"), section.Has("fabric") ? cluster.node : NodeSpec());
   cluster.calibration = ReadCalibration(section.Section("calibration"));
   section.Finish();
   return cluster;

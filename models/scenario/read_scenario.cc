@@ -1,14 +1,61 @@
 #include "models/scenario/read_scenario.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "models/frameworks/known_problems.h"
 #include "models/scenario/canonical_text.h"
+#include "models/scenario/keys.h"
 #include "models/scenario/read_sections.h"
 #include "models/scenario/validate.h"
 
 namespace zerosim {
+namespace {
+
+// The shelf of the catalog to which most keys at the top of the file `path` belong, if none of them
+// is a section of a scenario; else null.
+const Shelf* ShelfOf(const Node& root, const std::string& path) {
+  std::vector<std::string> keys;  // but for a name, which all have
+  for (const Entry& entry : root.entries) {
+    if (entry.key != "name" && entry.where.file == path) keys.push_back(entry.key);
+  }
+  const auto count = [&](const std::string& section) {
+    return std::ranges::count_if(
+        keys, [&](const std::string& key) { return FindKey(section + key) != nullptr; });
+  };
+  if (count("") > 0) return nullptr;
+  const auto in_shelf = [&](const Shelf& s) { return count(std::string(s.path) + "."); };
+  const auto shelf = std::ranges::max_element(Shelves(), {}, in_shelf);
+  return 2 * in_shelf(*shelf) > std::ssize(keys) ? &*shelf : nullptr;
+}
+
+void RefuseCatalogFile(const Node& root, const std::string& path, Problems* problems) {
+  const Shelf* const shelf = ShelfOf(root, path);
+  if (shelf == nullptr) return;
+  const std::filesystem::path file(path);
+  const bool is_there = file.parent_path().string().ends_with(shelf->folder);
+  problems->Add({path, 0, 0},
+                fmt::format("this is a {}, not a scenario; a scenario names it as \"{}: {}\"{}",
+                            shelf->what, shelf->path, file.stem().string(),
+                            is_there ? "" : fmt::format(", from a folder {}", shelf->folder)));
+  problems->ThrowIfAny();
+}
+
+void CheckOneStrategy(SectionReader* top) {
+  if (top->Has("zero") && top->Has("fsdp")) {
+    top->Report("fsdp", "a scenario has one strategy, and \"zero\" is given too");
+  } else if (!top->Has("zero") && !top->Has("fsdp")) {
+    top->Report("zero", "missing; expected a section \"zero\" or \"fsdp\"");
+  }
+}
+
+}  // namespace
 
 ReadResult ReadScenarioText(const std::string& text, const std::string& path,
                             const std::vector<Override>& set, const Catalog& catalog,
@@ -17,6 +64,7 @@ ReadResult ReadScenarioText(const std::string& text, const std::string& path,
   std::optional<Node> root = Assemble(text, path, set, catalog, files, &problems);
   if (!root) problems.ThrowIfAny();
   root->where = {path, 1, 1};
+  RefuseCatalogFile(*root, path, &problems);
 
   ReadResult result;
   Scenario& scenario = result.scenario;
@@ -26,16 +74,17 @@ ReadResult ReadScenarioText(const std::string& text, const std::string& path,
   scenario.cluster = ReadCluster(top.Section("cluster"));
   scenario.model = ReadModel(top.Section("model"));
   scenario.training = ReadTraining(top.Section("training"));
-  ReadParallelism(top.Section("parallelism"));
-  scenario.zero = ReadZero(top.Section("zero"), scenario.cluster.node.gpus);
+  scenario.parallel = ReadParallelism(top.Section("parallelism"));
+  scenario.zero = ReadZero(top.Section("zero"), scenario.data_ranks_per_node());
+  scenario.fsdp = ReadFsdp(top.Section("fsdp"), top.Has("fsdp"), scenario.data_ranks_per_node());
+  CheckOneStrategy(&top);
   scenario.compute = ReadCompute(top.Section("compute"));
   SectionReader collectives = top.Section("collectives");
   collectives.ReadChoice("algorithm", &scenario.algorithm);
   collectives.Finish();
   top.Finish();
 
-  // Checks between values need the values.
-  if (!problems.has_errors()) CheckBetweenSections(*root, &scenario, &problems);
+  CheckBetweenSections(*root, &scenario, &problems);
   ReportKnownProblems(*root, scenario, &problems);
   problems.ThrowIfAny();
 

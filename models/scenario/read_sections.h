@@ -2,6 +2,8 @@
 // reader's problems; a value with a problem keeps its default.
 #pragma once
 
+#include <optional>
+
 #include "models/scenario/scenario.h"
 #include "models/scenario/section_reader.h"
 
@@ -11,8 +13,9 @@ ClusterSpec ReadCluster(SectionReader section);
 TransformerSpec ReadModel(SectionReader section);
 TrainingSpec ReadTraining(SectionReader section);
 ZeroConfig ReadZero(SectionReader section, int gpus_per_node);
+// Empty unless the section is `given`.
+std::optional<FsdpConfig> ReadFsdp(SectionReader section, bool given, int gpus_per_node);
 ComputeSpec ReadCompute(SectionReader section);
-// Reads the section and refuses what is not supported yet.
-void ReadParallelism(SectionReader section);
+ParallelSpec ReadParallelism(SectionReader section);
 
 }  // namespace zerosim

@@ -8,9 +8,9 @@
 namespace zerosim {
 namespace {
 
-std::optional<QuantizationFormat> ReadQuantizedWeights(SectionReader* zero) {
-  const bool on = zero->IsOn("quantized_weights");
-  SectionReader section = zero->Section("quantized_weights");
+std::optional<QuantizationFormat> ReadQuantizedWeights(SectionReader* strategy) {
+  const bool on = strategy->IsOn("quantized_weights");
+  SectionReader section = strategy->Section("quantized_weights");
   QuantizationFormat format;
   section.Read("bits", &format.bits);
   section.Read("group_size", &format.group_size);
@@ -19,9 +19,9 @@ std::optional<QuantizationFormat> ReadQuantizedWeights(SectionReader* zero) {
   return on ? std::optional(format) : std::nullopt;
 }
 
-std::optional<GradientQuantization> ReadQuantizedGradients(SectionReader* zero) {
-  const bool on = zero->IsOn("quantized_gradients");
-  SectionReader section = zero->Section("quantized_gradients");
+std::optional<GradientQuantization> ReadQuantizedGradients(SectionReader* strategy) {
+  const bool on = strategy->IsOn("quantized_gradients");
+  SectionReader section = strategy->Section("quantized_gradients");
   QuantizationFormat both{.bits = 4, .group_size = {}, .symmetric = true};
   section.Read("bits", &both.bits);
   section.Read("group_size", &both.group_size);
@@ -38,6 +38,49 @@ std::optional<GradientQuantization> ReadQuantizedGradients(SectionReader* zero) 
   gradients.two_hops = hops == 2;
   section.Finish();
   return on ? std::optional(gradients) : std::nullopt;
+}
+
+std::optional<MixtureSpec> ReadMixture(SectionReader* model, std::int64_t ffn_hidden) {
+  const bool there = model->Has("mixture");
+  SectionReader section = model->Section("mixture");
+  MixtureSpec mixture{.ffn_hidden = ffn_hidden};
+  section.Read("experts", &mixture.experts);
+  section.Read("experts_per_token", &mixture.experts_per_token);
+  section.Read("ffn_hidden", &mixture.ffn_hidden);
+  std::int64_t shared_experts = 0;
+  section.Read("shared_experts", &shared_experts);
+  mixture.shared_ffn_hidden = shared_experts * mixture.ffn_hidden;
+  section.Read("shared_ffn_hidden", &mixture.shared_ffn_hidden);
+  section.Read("shared_gate", &mixture.shared_gate);
+  section.Read("router_bias", &mixture.router_bias);
+  section.Read("dense_layers", &mixture.dense_layers);
+  section.Read("every", &mixture.every);
+  section.Finish();
+  return there ? std::optional(mixture) : std::nullopt;
+}
+
+std::optional<LatentAttentionSpec> ReadLatentAttention(SectionReader* model) {
+  const bool there = model->Has("latent_attention");
+  SectionReader section = model->Section("latent_attention");
+  LatentAttentionSpec latent;
+  section.Read("query_rank", &latent.query_rank);
+  section.Read("kv_rank", &latent.kv_rank);
+  section.Read("rope_dimension", &latent.rope_dimension);
+  section.Read("nope_dimension", &latent.nope_dimension);
+  section.Read("value_dimension", &latent.value_dimension);
+  section.Finish();
+  return there ? std::optional(latent) : std::nullopt;
+}
+
+std::optional<SlidingWindowSpec> ReadSlidingWindow(SectionReader* model) {
+  const bool there = model->Has("sliding_window");
+  SectionReader section = model->Section("sliding_window");
+  SlidingWindowSpec window;
+  section.Read("length", &window.length);
+  section.Read("global_layers", &window.global_layers);
+  section.Read("global_every", &window.global_every);
+  section.Finish();
+  return there ? std::optional(window) : std::nullopt;
 }
 
 }  // namespace
@@ -58,6 +101,19 @@ TransformerSpec ReadModel(SectionReader section) {
   section.Read("gated_mlp", &model.gated_mlp);
   section.Read("biases", &model.biases);
   section.Read("tied_embeddings", &model.tied_embeddings);
+  section.Read("head_dimension", &model.own_head_dimension);
+  section.ReadChoice("norm", &model.own_norm);
+  section.Read("qkv_biases", &model.own_qkv_biases);
+  section.Read("output_biases", &model.own_output_biases);
+  section.Read("mlp_biases", &model.own_mlp_biases);
+  section.Read("head_bias", &model.head_bias);
+  section.Read("embedding_norm", &model.embedding_norm);
+  section.Read("embedding_width", &model.embedding_width);
+  section.ReadChoice("block", &model.block);
+  section.ReadChoice("query_key_norm", &model.query_key_norm);
+  model.mixture = ReadMixture(&section, model.ffn_hidden);
+  model.latent_attention = ReadLatentAttention(&section);
+  model.sliding_window = ReadSlidingWindow(&section);
   section.Finish();
   return model;
 }
@@ -81,6 +137,7 @@ ZeroConfig ReadZero(SectionReader section, int gpus_per_node) {
   zero.quantized_weights = ReadQuantizedWeights(&section);
   section.ReadCountOrNode("secondary_partition_size", gpus_per_node,
                           &zero.secondary_partition_size);
+  section.ReadCountOrNode("shard_size", gpus_per_node, &zero.shard_size);
   section.ReadChoice("secondary_rule", &zero.secondary_rule);
   zero.quantized_gradients = ReadQuantizedGradients(&section);
   GradientCollective collective{};
@@ -106,6 +163,25 @@ ZeroConfig ReadZero(SectionReader section, int gpus_per_node) {
   return zero;
 }
 
+std::optional<FsdpConfig> ReadFsdp(SectionReader section, bool given, int gpus_per_node) {
+  FsdpConfig fsdp;
+  section.ReadChoice("sharding", &fsdp.sharding);
+  section.ReadCountOrNode("shard_size", gpus_per_node, &fsdp.shard_size);
+  section.Read("blocks_per_unit", &fsdp.blocks_per_unit);
+  section.Read("separate_embeddings", &fsdp.separate_embeddings);
+  section.Read("forward_prefetch", &fsdp.forward_prefetch);
+  section.ReadChoice("backward_prefetch", &fsdp.backward_prefetch);
+  section.Read("limit_all_gathers", &fsdp.limit_all_gathers);
+  section.ReadChoice("reduce_precision", &fsdp.reduce_precision);
+  section.Read("no_sync", &fsdp.no_sync);
+  section.ReadCountOrNode("secondary_partition_size", gpus_per_node,
+                          &fsdp.secondary_partition_size);
+  fsdp.quantized_weights = ReadQuantizedWeights(&section);
+  fsdp.quantized_gradients = ReadQuantizedGradients(&section);
+  section.Finish();
+  return given ? std::optional(fsdp) : std::nullopt;
+}
+
 ComputeSpec ReadCompute(SectionReader section) {
   ComputeSpec compute;
   section.Read("mfu", &compute.mfu);
@@ -118,16 +194,20 @@ ComputeSpec ReadCompute(SectionReader section) {
   return compute;
 }
 
-void ReadParallelism(SectionReader section) {
-  for (const char* key : {"tensor", "pipeline"}) {
-    int size = 1;
-    section.Read(key, &size);
-    if (size != 1) {
-      section.Report(
-          key, fmt::format("{} parallelism is not supported yet; expected 1, got {}", key, size));
-    }
+ParallelSpec ReadParallelism(SectionReader section) {
+  ParallelSpec parallel;
+  section.Read("tensor", &parallel.tensor);
+  section.Read("sequence", &parallel.sequence_parallel);
+  section.Read("context", &parallel.context);
+  section.Read("pipeline", &parallel.pipeline);
+  section.ReadChoice("order", &parallel.order);
+  if (parallel.pipeline != 1) {
+    section.Report("pipeline",
+                   fmt::format("pipeline parallelism is not supported yet; expected 1, got {}",
+                               parallel.pipeline));
   }
   section.Finish();
+  return parallel;
 }
 
 }  // namespace zerosim

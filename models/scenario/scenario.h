@@ -2,11 +2,14 @@
 // makes it from YAML and checks it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "models/fsdp/fsdp.h"
 #include "models/hardware/hardware.h"
+#include "models/parallel/parallel.h"
 #include "models/transformer/transformer.h"
 #include "models/zero/zero.h"
 
@@ -26,10 +29,6 @@ struct TrainingSpec {
   Precision precision = Precision::kFp16;
   Checkpointing checkpointing = Checkpointing::kNone;
   bool first_step = false;  // without the prefetch trace, as the first iteration
-
-  std::int64_t tokens_per_micro_batch() const { return sequence_length * micro_batch_size; }
-
-  bool operator==(const TrainingSpec&) const = default;
 };
 
 // How compute is timed: by operation, or all of it at a fixed model FLOP utilization.
@@ -47,11 +46,48 @@ struct Scenario {
   ClusterSpec cluster;
   TransformerSpec model;
   TrainingSpec training;
+  ParallelSpec parallel;
   ZeroConfig zero;
+  std::optional<FsdpConfig> fsdp;  // in place of `zero`
   ComputeSpec compute;
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::kRing;
 
   int world_size() const { return cluster.world_size(); }
+
+  // Data-parallel ranks that share a node; 1 if none do.
+  int data_ranks_per_node() const {
+    const int stride = parallel.order == RankOrder::kTensorDataPipeline
+                           ? parallel.tensor
+                           : parallel.tensor * parallel.pipeline;
+    return std::max(1, cluster.node.gpus / std::max(1, stride));
+  }
+
+  // Ranks that work on samples of their own. Context-parallel ranks share theirs.
+  int sample_ranks() const { return world_size() / parallel.model_ranks(); }
+
+  // Of one rank in one micro-batch.
+  std::int64_t tokens_per_micro_batch() const {
+    return CeilDiv(training.sequence_length * training.micro_batch_size, parallel.context);
+  }
+
+  // Parts of the sequence that norms and residuals of one rank work on.
+  int sequence_parts() const { return parallel.sequence_parallel ? parallel.tensor : 1; }
+
+  // What both strategies have. hpZ and quantisation act in stage 3 only.
+  bool shards_weights() const {
+    return fsdp ? fsdp->sharding != FsdpStrategy::kNoShard : zero.stage == 3;
+  }
+  const std::optional<QuantizationFormat>& quantized_weights() const {
+    return fsdp ? fsdp->quantized_weights : zero.quantized_weights;
+  }
+  const std::optional<GradientQuantization>& quantized_gradients() const {
+    return fsdp ? fsdp->quantized_gradients : zero.quantized_gradients;
+  }
+  // Ranks of an hpZ group; 1: there is none.
+  int secondary_size() const {
+    if (fsdp) return fsdp->secondary_partition_size;
+    return zero.has_secondary() ? zero.secondary_partition_size : 1;
+  }
 };
 
 }  // namespace zerosim

@@ -69,8 +69,8 @@ const Entry* FindEntry(const Node* node, std::string_view key) {
 }  // namespace
 
 SectionReader::SectionReader(const Node& root, Problems* problems)
-    : SectionReader(&root, {root.where.file, root.where.line, root.where.column}, "", "", false,
-                    problems) {}
+    : SectionReader(&root, {root.where.file, root.where.line, root.where.column}, "", "",
+                    root.in_doubt, problems) {}
 
 SectionReader::SectionReader(const Node* node, Location where, std::string path,
                              std::string table_path, bool silent, Problems* problems)
@@ -105,6 +105,7 @@ void SectionReader::Report(std::string_view key, const std::string& what) {
   const Entry* entry = FindEntry(node_, key);
   const bool at_value = entry != nullptr && entry->value.is_text();
   problems_->Add(at_value ? entry->value.where : Where(key), PathOf(key) + ": " + what);
+  problems_->Doubt(PathOf(key));
 }
 
 void SectionReader::Warn(std::string_view key, const std::string& what) {
@@ -129,8 +130,8 @@ SectionReader SectionReader::Section(std::string_view key) {
   } else if (spec.type != KeyType::kFlagOrSection) {
     Report(key, fmt::format("expected {}, got {}", Wanted(spec), Describe(entry->value)));
   }
-  return SectionReader(child, Where(key), PathOf(key), Join(table_path_, key), child == nullptr,
-                       problems_);
+  return SectionReader(child, Where(key), PathOf(key), Join(table_path_, key),
+                       child == nullptr || child->in_doubt, problems_);
 }
 
 std::vector<SectionReader> SectionReader::List(std::string_view key) {
@@ -244,6 +245,7 @@ std::optional<double> SectionReader::ParameterNumber(const KeySpec& spec, const 
     problems_->Add(node.where, fmt::format("{}: expected {}, got {}", name,
                                            value ? WantedRange(scalar) : WantedInRange(scalar),
                                            Describe(node)));
+    problems_->Doubt(std::string(name));
     return std::nullopt;
   }
   return value;
@@ -324,25 +326,36 @@ void SectionReader::Finish() {
   for (const KeySpec* key : KeysOf(table_path_)) {
     known.emplace_back(key->name());
     // Those that are resolved before anything is read.
-    constexpr std::string_view kResolved[] = {"base", "include", "neox", "deepspeed_config"};
+    constexpr std::string_view kResolved[] = {"base", "deepspeed_config", "huggingface", "include",
+                                              "neox"};
     if (std::ranges::find(kResolved, key->name()) != std::end(kResolved)) continue;
     ZEROSIM_CHECK(asked_.contains(key->name()), "{} is in the table but not read", key->path);
   }
   if (node_ == nullptr) return;
   for (const Entry& entry : node_->entries) {
-    if (std::ranges::find(known, entry.key) != known.end()) continue;
-    const std::string table_path = Join(table_path_, entry.key);
-    const std::string shown = Join(path_, entry.key.size() > 60 ? Quoted(entry.key) : entry.key);
-    const auto reserved = std::ranges::find(ReservedKeys(), table_path, &ReservedKey::path);
-    if (reserved != ReservedKeys().end()) {
-      problems_->Add(entry.where, fmt::format("{}: {}", shown, reserved->why));
-      continue;
-    }
-    const std::string nearest = Nearest(entry.key, known);
+    if (std::ranges::find(known, entry.key) == known.end()) ReportUnknown(entry, known);
+  }
+}
+
+void SectionReader::ReportUnknown(const Entry& entry, const std::vector<std::string>& known) {
+  const std::string table_path = Join(table_path_, entry.key);
+  const std::string shown = Join(path_, entry.key.size() > 60 ? Quoted(entry.key) : entry.key);
+  const auto reserved = std::ranges::find(ReservedKeys(), table_path, &ReservedKey::path);
+  const bool is_reserved = reserved != ReservedKeys().end();
+  const std::string nearest = is_reserved ? "" : Nearest(entry.key, known);
+  if (is_reserved) {
+    problems_->Add(entry.where, fmt::format("{}: {}", shown, reserved->why));
+  } else if (nearest.empty()) {
+    problems_->Add(entry.where, shown + ": no such key");
+  } else {
     problems_->Add(entry.where,
-                   nearest.empty()
-                       ? shown + ": no such key"
-                       : fmt::format("{}: no such key; did you mean \"{}\"?", shown, nearest));
+                   fmt::format("{}: no such key; did you mean \"{}\"?", shown, nearest));
+    problems_->Doubt(PathOf(nearest));
+    return;
+  }
+  // It may have meant any key that is not given.
+  for (const std::string& key : known) {
+    if (!Has(key)) problems_->Doubt(PathOf(key));
   }
 }
 

@@ -19,7 +19,8 @@ namespace zerosim {
 
 class SectionReader {
  public:
-  // Reads `root`, the top level. `problems` must outlive the reader, `root` too.
+  // Reads `root`, the top level. `problems` must outlive the reader, `root` too. A key whose value
+  // becomes a problem is doubted in it, and so is one that an unknown key may have meant.
   SectionReader(const Node& root, Problems* problems);
 
   // The section `key` of this one. If it is not there, its keys have their defaults, and required
@@ -58,6 +59,12 @@ class SectionReader {
     if (index) *out = static_cast<Enum>(*index);
   }
 
+  template <typename Enum>
+  void ReadChoice(std::string_view key, std::optional<Enum>* out) {
+    const std::optional<int> index = Choice(key);
+    if (index) *out = static_cast<Enum>(*index);
+  }
+
   // Whether the section `key` (kFlagOrSection) is on: a section or true.
   bool IsOn(std::string_view key);
   // A number of ranks; "node" is `gpus_per_node`.
@@ -81,6 +88,7 @@ class SectionReader {
                 bool silent, Problems* problems);
 
   const KeySpec& Ask(std::string_view key);
+  void ReportUnknown(const Entry& entry, const std::vector<std::string>& known);
   // The text of `key`, or its default. Empty: a problem was reported, or there is no default.
   std::optional<std::string> TextOf(std::string_view key);
   template <typename Parse>
@@ -93,7 +101,7 @@ class SectionReader {
   Location where_;
   std::string path_;        // as the user writes it
   std::string table_path_;  // as keys.h has it
-  bool silent_;             // required keys are not reported
+  bool silent_;             // required keys that are missing are not reported
   Problems* problems_;
   std::set<std::string, std::less<>> asked_;
 };

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "models/core/units_text.h"
+#include "models/parallel/groups.h"
 
 namespace zerosim {
 namespace {
@@ -39,6 +40,18 @@ class Places {
 
   bool Has(std::string_view path) const { return Find(path) != nullptr; }
 
+  // Whether the value at `path`, given or not, and the sections around it are what was meant.
+  bool Trusts(std::string_view path) const {
+    const Node* node = &root_;
+    while (!node->in_doubt && node->kind != Node::Kind::kUnresolved) {
+      const std::size_t dot = path.find('.');
+      node = path.empty() ? nullptr : node->Find(path.substr(0, dot));
+      if (node == nullptr) return true;
+      path = dot == std::string_view::npos ? "" : path.substr(dot + 1);
+    }
+    return false;
+  }
+
   // The place of the value (of a section, its key), or of the nearest section around it that is
   // given.
   Location Of(std::string_view path) const {
@@ -63,6 +76,8 @@ class Places {
   const Node& root_;
 };
 
+// Checks between keys. Each first asks for the keys that it needs: the values of others may be
+// anything.
 class Checker {
  public:
   Checker(const Node& root, Scenario* scenario, Problems* problems)
@@ -73,12 +88,18 @@ class Checker {
     CheckFabric();
     CheckHeads();
     CheckPositions();
-    CheckSize();
+    if (CheckParameters()) CheckActivations();
+    CheckPasses();
     CheckGlobalBatch();
-    CheckSecondary();
+    if (CheckParallelism()) CheckGroups();
   }
 
  private:
+  bool Know(std::initializer_list<std::string_view> paths) const {
+    return std::ranges::all_of(paths, [&](std::string_view path) {
+      return !problems_->IsDoubted(path) && places_.Trusts(path);
+    });
+  }
   void Report(std::string_view path, const std::string& what) {
     problems_->Add(places_.Of(path), fmt::format("{}: {}", path, what));
   }
@@ -88,9 +109,35 @@ class Checker {
   std::int64_t Ranks() const {
     return std::int64_t{s_.cluster.nodes} * std::int64_t{s_.cluster.node.gpus};
   }
+  bool KnowRanks() const {
+    return Know({"cluster.nodes", "cluster.node.gpus"}) && Ranks() <= kMostRanks;
+  }
+
+  bool KnowParallelism() const {
+    return KnowRanks() &&
+           Know({"parallelism.tensor", "parallelism.context", "parallelism.pipeline",
+                 "parallelism.order"}) &&
+           Ranks() % ModelRanks() == 0;
+  }
+  std::int64_t ModelRanks() const {
+    const ParallelSpec& p = s_.parallel;
+    return std::int64_t{p.tensor} * p.context * p.pipeline;
+  }
+  std::int64_t SampleRanks() const { return Ranks() / ModelRanks(); }
+  std::int64_t DataRanks() const { return SampleRanks() * s_.parallel.context; }
+  // Data-parallel ranks that share a node.
+  std::int64_t DataRanksOfNode() const { return s_.data_ranks_per_node(); }
+
+  // Whether max_positions is known, which may come from the sequence.
+  bool KnowPositions() const {
+    if (!Know({"model.position"})) return false;
+    if (s_.model.position != Position::kLearned) return true;
+    return Know({"model.max_positions"}) &&
+           (places_.Has("model.max_positions") || Know({"training.sequence_length"}));
+  }
 
   void CheckWorld() {
-    if (Ranks() <= kMostRanks) return;
+    if (!Know({"cluster.nodes", "cluster.node.gpus"}) || KnowRanks()) return;
     Report("cluster.nodes",
            fmt::format("{} nodes x {} GPUs{} are {} ranks; expected at most {}, which are {} nodes",
                        s_.cluster.nodes, s_.cluster.node.gpus,
@@ -99,9 +146,16 @@ class Checker {
   }
 
   void CheckFabric() {
+    if (!Know({"cluster.nodes", "cluster.fabric"}) || s_.cluster.nodes == 1) return;
+    if (!places_.Has("cluster.fabric")) {
+      Report("cluster.fabric",
+             "missing; more than one node needs one, such as "
+             "{nics_per_node: 8, nic_bandwidth: 200 Gbps, latency: 5 us}");
+      return;
+    }
     const int wanted = s_.cluster.fabric.nics_per_node;
     const int there = s_.cluster.node.nics;
-    if (s_.cluster.nodes == 1 || wanted <= there) return;
+    if (!Know({"cluster.fabric.nics_per_node", "cluster.node.nics"}) || wanted <= there) return;
     Report("cluster.fabric.nics_per_node",
            fmt::format("expected at most the {} NICs of the node{}, got {}", there,
                        Mention("cluster.node.nics", "cluster.fabric.nics_per_node"), wanted));
@@ -109,22 +163,31 @@ class Checker {
 
   void CheckHeads() {
     const TransformerSpec& m = s_.model;
-    if (m.hidden % m.heads != 0) {
+    if (Know({"model.hidden", "model.heads", "model.head_dimension", "model.latent_attention"}) &&
+        !m.latent_attention && m.own_head_dimension == 0 && m.hidden % m.heads != 0) {
       Report("model.heads", fmt::format("expected a divisor of hidden {}{}, got {}", m.hidden,
                                         Mention("model.hidden", "model.heads"), m.heads));
     }
-    if (m.heads % m.kv_heads != 0) {
+    if (Know({"model.heads", "model.kv_heads"}) && m.heads % m.kv_heads != 0) {
       Report("model.kv_heads", fmt::format("expected a divisor of heads {}{}, got {}", m.heads,
                                            Mention("model.heads", "model.kv_heads"), m.kv_heads));
+    }
+    if (m.mixture && m.mixture->experts_per_token > m.mixture->experts) {
+      Report("model.mixture.experts_per_token",
+             fmt::format("expected at most the {} experts{}, got {}", m.mixture->experts,
+                         Mention("model.mixture.experts", "model.mixture.experts_per_token"),
+                         m.mixture->experts_per_token));
     }
   }
 
   void CheckPositions() {
     TransformerSpec& m = s_.model;
+    if (!Know({"model.position"})) return;
     if (m.position != Position::kLearned) {
       m.max_positions = 0;
       return;
     }
+    if (!Know({"model.max_positions", "training.sequence_length"})) return;
     if (!places_.Has("model.max_positions")) m.max_positions = s_.training.sequence_length;
     if (m.max_positions >= s_.training.sequence_length) return;
     Report("training.sequence_length",
@@ -133,30 +196,54 @@ class Checker {
                        s_.training.sequence_length));
   }
 
-  // Sizes whose products would leave 64 bits, or whose program would not fit in memory.
-  void CheckSize() {
+  // Sizes whose products would leave 64 bits, or whose program would not fit in memory. Returns
+  // false if there are too many parameters: activations are then no matter.
+  bool CheckParameters() {
     const TransformerSpec& m = s_.model;
-    const auto h = static_cast<double>(m.hidden);
-    const double parameters = m.layers * (4 * h * h + 3 * h * static_cast<double>(m.ffn_hidden)) +
-                              2 * h * static_cast<double>(m.vocabulary + m.max_positions);
-    if (parameters > kMostParameters) {
-      Report("model", fmt::format("about {:.2g} parameters; expected at most {:.2g}", parameters,
-                                  kMostParameters));
+    if (!KnowPositions() || !Know({"model.layers", "model.hidden", "model.heads", "model.kv_heads",
+                                   "model.ffn_hidden", "model.head_dimension", "model.mixture",
+                                   "model.latent_attention", "model.vocabulary"})) {
+      return true;
+    }
+    const double parameters = ApproximateParameters(m);
+    if (parameters <= kMostParameters) return true;
+    Report("model", fmt::format("about {:.2g} parameters; expected at most {:.2g}", parameters,
+                                kMostParameters));
+    return false;
+  }
+
+  void CheckActivations() {
+    const TransformerSpec& m = s_.model;
+    if (!Know({"model.layers", "model.hidden", "model.heads", "model.ffn_hidden",
+               "model.head_dimension", "model.mixture", "model.latent_attention",
+               "model.vocabulary", "training.sequence_length", "training.micro_batch_size"})) {
       return;
     }
+    const auto h = static_cast<double>(m.hidden);
     const double tokens = static_cast<double>(s_.training.sequence_length) *
                           static_cast<double>(s_.training.micro_batch_size);
     const double scores = tokens * static_cast<double>(s_.training.sequence_length) * m.heads;
-    const double bytes =
-        m.layers * (tokens * (40 * h + 8 * static_cast<double>(m.ffn_hidden)) + 12 * scores) +
-        24 * tokens * static_cast<double>(m.vocabulary);
-    if (bytes > kMostActivationBytes) {
-      Report("training.sequence_length",
-             fmt::format("{:.2g} bytes of activations a GPU with {} sequences of {} tokens; "
-                         "expected at most {:.2g}",
-                         bytes, s_.training.micro_batch_size, s_.training.sequence_length,
-                         kMostActivationBytes));
+    double ffn = static_cast<double>(m.ffn_hidden);
+    if (m.mixture) {
+      ffn += static_cast<double>(m.mixture->experts_per_token) *
+                 (static_cast<double>(m.mixture->ffn_hidden) + h) +
+             static_cast<double>(m.mixture->shared_ffn_hidden + m.mixture->experts);
     }
+    const double widths =
+        40 * h + 12.0 * m.heads * static_cast<double>(m.head_dimension() + m.value_dimension());
+    const double bytes = m.layers * (tokens * (widths + 8 * ffn) + 12 * scores) +
+                         24 * tokens * static_cast<double>(m.vocabulary);
+    if (bytes <= kMostActivationBytes) return;
+    Report("training.sequence_length",
+           fmt::format("{:.2g} bytes of activations a GPU with {} sequences of {} tokens; "
+                       "expected at most {:.2g}",
+                       bytes, s_.training.micro_batch_size, s_.training.sequence_length,
+                       kMostActivationBytes));
+  }
+
+  void CheckPasses() {
+    const TransformerSpec& m = s_.model;
+    if (!Know({"model.layers", "training.gradient_accumulation_steps"})) return;
     const std::int64_t passes = std::int64_t{m.layers} * s_.training.gradient_accumulation_steps;
     if (passes > kMostLayerPasses) {
       Report("training.gradient_accumulation_steps",
@@ -170,17 +257,20 @@ class Checker {
   void CheckGlobalBatch() {
     const std::string_view key = "training.global_batch_size";
     const Entry* entry = places_.Find(key);
-    if (entry == nullptr) return;
+    if (entry == nullptr || !KnowParallelism() ||
+        !Know({key, "training.micro_batch_size", "training.gradient_accumulation_steps"})) {
+      return;
+    }
     const std::int64_t given = ParseInteger(entry->value.text).value_or(0);
     const std::int64_t micro = s_.training.micro_batch_size;
     const int steps = s_.training.gradient_accumulation_steps;
     // At most 2^20 x 2^24 x 2^16, which is below 2^63.
-    const std::int64_t one_step = micro * Ranks();
+    const std::int64_t one_step = micro * SampleRanks();
     if (given == one_step * steps) return;
     std::string what = fmt::format(
         "expected {} = micro_batch_size {}{} x gradient_accumulation_steps {}{} x ranks {}, got {}",
         one_step * steps, micro, Mention("training.micro_batch_size", key), steps,
-        Mention("training.gradient_accumulation_steps", key), Ranks(), given);
+        Mention("training.gradient_accumulation_steps", key), SampleRanks(), given);
     if (given % one_step == 0) {
       what += fmt::format("; gradient_accumulation_steps {} would give it", given / one_step);
     } else if (given < one_step) {
@@ -195,11 +285,11 @@ class Checker {
 
   // Sizes near `size` that a secondary partition can have.
   std::string NearestSizes(std::int64_t size) const {
-    const std::int64_t gpus = s_.cluster.node.gpus;
+    const std::int64_t gpus = DataRanksOfNode();
     std::int64_t below = 1;
-    std::int64_t above = Ranks();
+    std::int64_t above = DataRanks();
     const auto offer = [&](std::int64_t candidate) {
-      if (Ranks() % candidate != 0) return;
+      if (DataRanks() % candidate != 0) return;
       if (candidate < size) below = std::max(below, candidate);
       if (candidate > size) above = std::min(above, candidate);
     };
@@ -214,22 +304,112 @@ class Checker {
     return fmt::format("nearest are {} and {}", below, above);
   }
 
-  void CheckSecondary() {
-    const std::string_view key = "zero.secondary_partition_size";
-    const std::int64_t size = s_.zero.secondary_partition_size;
-    const std::int64_t gpus = s_.cluster.node.gpus;
-    if (size > Ranks()) {
-      Report(key, fmt::format("expected at most the {} ranks, got {}", Ranks(), size));
-    } else if (Ranks() % size != 0) {
+  // Returns false if the ranks cannot be divided as asked: other groups are then no matter.
+  bool CheckParallelism() {
+    const ParallelSpec& p = s_.parallel;
+    if (!KnowRanks() || !Know({"parallelism.tensor", "parallelism.context", "parallelism.pipeline",
+                               "parallelism.order"})) {
+      return false;
+    }
+    CheckDivisions();
+    if (Ranks() % ModelRanks() != 0) {
+      Report("parallelism",
+             fmt::format("tensor {} x context {} x pipeline {} are {} ranks, which do not divide "
+                         "the {} ranks ({} nodes{} x {} GPUs)",
+                         p.tensor, p.context, p.pipeline, ModelRanks(), Ranks(), s_.cluster.nodes,
+                         Mention("cluster.nodes", "parallelism"), s_.cluster.node.gpus));
+      return false;
+    }
+    return CheckPlacement();
+  }
+
+  // What tensor and context parallelism divide.
+  void CheckDivisions() {
+    const ParallelSpec& p = s_.parallel;
+    const TransformerSpec& m = s_.model;
+    const auto divides = [&](const char* key, int ranks, const char* what, std::int64_t size) {
+      if (!Know({what}) || size % ranks == 0) return;
+      Report(key, fmt::format("expected a divisor of {} {}{}, got {}", what, size,
+                              Mention(what, key), ranks));
+    };
+    divides("parallelism.tensor", p.tensor, "model.heads", m.heads);
+    divides("parallelism.tensor", p.tensor, "model.ffn_hidden", m.ffn_hidden);
+    divides("parallelism.context", p.context, "training.sequence_length",
+            s_.training.sequence_length);
+    if (Know({"model.kv_heads", "model.heads"}) && m.kv_heads % p.tensor != 0 &&
+        p.tensor % m.kv_heads != 0) {
+      Report("parallelism.tensor",
+             fmt::format("expected a divisor or a multiple of kv_heads {}{}, got {}", m.kv_heads,
+                         Mention("model.kv_heads", "parallelism.tensor"), p.tensor));
+    }
+  }
+
+  // Groups must lie in whole nodes alike.
+  bool CheckPlacement() {
+    const ParallelSpec& p = s_.parallel;
+    const int gpus = s_.cluster.node.gpus;
+    const int tensor_pipeline =
+        p.order == RankOrder::kTensorDataPipeline ? p.tensor : p.tensor * p.pipeline;
+    const std::pair<const char*, ProcessGroup> groups[] = {
+        {"parallelism.tensor", {p.tensor, 1}},
+        {"parallelism.context", {p.context, tensor_pipeline}},
+        {"parallelism.tensor", {static_cast<int>(DataRanks()), tensor_pipeline}}};
+    for (const auto& [key, group] : groups) {
+      if (IsRegular(group, gpus)) continue;
+      Report(key, fmt::format("groups of {} ranks {} apart do not fill nodes of {} GPUs{} evenly; "
+                              "sizes that divide a node or are made of whole nodes do",
+                              group.size, group.stride, gpus, Mention("cluster.node.gpus", key)));
+      return false;
+    }
+    return true;
+  }
+
+  // Groups that share a copy of something: of the states, or hpZ's of the weights.
+  void CheckGroups() {
+    if (s_.fsdp) {
+      CheckGroup("fsdp.secondary_partition_size", s_.fsdp->secondary_partition_size);
+      CheckGroup("fsdp.shard_size", s_.fsdp->shard_size);
+    } else {
+      CheckGroup("zero.secondary_partition_size", s_.zero.secondary_partition_size);
+      CheckGroup("zero.shard_size", s_.zero.shard_size);
+    }
+    CheckSecondaryInShard();
+  }
+
+  void CheckSecondaryInShard() {
+    const std::string_view key =
+        s_.fsdp ? "fsdp.secondary_partition_size" : "zero.secondary_partition_size";
+    const std::string_view shard_key = s_.fsdp ? "fsdp.shard_size" : "zero.shard_size";
+    const int shard = s_.fsdp ? s_.fsdp->shard_size : s_.zero.shard_size;
+    const int secondary =
+        s_.fsdp ? s_.fsdp->secondary_partition_size : s_.zero.secondary_partition_size;
+    if (!Know({key, shard_key}) || shard == 0 || secondary <= 1) return;
+    if (shard % secondary == 0) return;
+    Report(key, fmt::format("expected a divisor of {} {}{}, got {}", shard_key, shard,
+                            Mention(shard_key, key), secondary));
+  }
+
+  void CheckGroup(std::string_view key, std::int64_t size) {
+    if (!KnowParallelism() || !Know({key}) || size == 0) return;
+    const std::int64_t gpus = DataRanksOfNode();
+    const bool divided = DataRanks() != Ranks();
+    if (size > DataRanks()) {
+      Report(key, fmt::format("expected at most the {}{} ranks, got {}", DataRanks(),
+                              divided ? " data-parallel" : "", size));
+    } else if (DataRanks() % size != 0 && divided) {
+      Report(key, fmt::format("expected a divisor of the {} data-parallel ranks, got {}; {}",
+                              DataRanks(), size, NearestSizes(size)));
+    } else if (DataRanks() % size != 0) {
       Report(key,
              fmt::format("expected a divisor of the {} ranks ({} nodes{} x {} GPUs), got {}; {}",
                          Ranks(), s_.cluster.nodes, Mention("cluster.nodes", key), gpus, size,
                          NearestSizes(size)));
     } else if (gpus % size != 0 && size % gpus != 0) {
-      Report(key,
-             fmt::format("expected a divisor or a multiple of the {} GPUs of a node{}, got {}; "
-                         "{}",
-                         gpus, Mention("cluster.node.gpus", key), size, NearestSizes(size)));
+      Report(key, fmt::format("expected a divisor or a multiple of the {} {} of a node{}, got {}; "
+                              "{}",
+                              gpus, divided ? "data-parallel ranks" : "GPUs",
+                              divided ? "" : Mention("cluster.node.gpus", key), size,
+                              NearestSizes(size)));
     }
   }
 
@@ -243,6 +423,37 @@ class Checker {
 void CheckBetweenSections(const Node& root, Scenario* scenario, Problems* problems) {
   Checker(root, scenario, problems).Run();
 }
+
+namespace {
+
+template <typename Warn>
+void WarnOfFsdpKeys(const Scenario& scenario, Warn warn) {
+  const FsdpConfig& fsdp = *scenario.fsdp;
+  warn({"training.first_step"}, "with fsdp, which has no trace to record");
+  if (fsdp.sharding == FsdpStrategy::kNoShard) {
+    warn({"fsdp.quantized_weights", "fsdp.secondary_partition_size", "fsdp.backward_prefetch",
+          "fsdp.forward_prefetch", "fsdp.limit_all_gathers", "fsdp.shard_size"},
+         "with no_shard, which gathers nothing");
+  }
+  if (fsdp.sharding == FsdpStrategy::kShardGradOp) {
+    warn({"fsdp.secondary_partition_size", "fsdp.backward_prefetch"},
+         "with shard_grad_op, which does not gather for backward");
+  }
+  if (scenario.model.tied_embeddings) {
+    warn({"fsdp.separate_embeddings"}, "with a tied head, which is in the root with the embedding");
+  }
+  if (scenario.training.gradient_accumulation_steps == 1) {
+    warn({"fsdp.no_sync"}, "with one micro-step");
+  }
+  if (fsdp.quantized_gradients) {
+    warn({"fsdp.reduce_precision"}, "with quantized_gradients");
+    if (scenario.cluster.nodes == 1) {
+      warn({"fsdp.quantized_gradients"}, "on one node; gradients then travel unquantised");
+    }
+  }
+}
+
+}  // namespace
 
 void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problems* problems) {
   const Places places(root);
@@ -262,7 +473,9 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
     warn({"zero.gradient_precision"},
          fmt::format("in stage {}; it belongs to stages 2 and 3", zero.stage));
   }
-  if (zero.stage != 3) {
+  if (scenario.fsdp) {
+    WarnOfFsdpKeys(scenario, warn);
+  } else if (zero.stage != 3) {
     warn({"zero.quantized_weights", "zero.quantized_gradients", "zero.secondary_partition_size",
           "zero.secondary_rule", "zero.prefetch_bucket_size", "zero.max_live_parameters",
           "zero.max_reuse_distance", "zero.param_persistence_threshold",
@@ -273,9 +486,14 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
     warn({"zero.allgather_bucket_size"}, "in stage 3; it belongs to stages 1 and 2");
     if (zero.has_secondary() && zero.secondary_partition_size == scenario.world_size() &&
         !one_node) {
-      warn({"zero.secondary_partition_size"},
-           fmt::format("over all {} ranks; the secondary shard is then the primary one",
-                       scenario.world_size()));
+      // Memory and calls change, and with qwZ backward then gathers 16 bits a weight.
+      const std::string_view key = "zero.secondary_partition_size";
+      problems->Warn(
+          places.Find(key)->where,
+          fmt::format(
+              "{}: a group of all {} ranks gathers over the links that it would without "
+              "hpZ, and its shard costs memory; \"node\" keeps backward gathers in the node",
+              key, scenario.world_size()));
     }
     if (!zero.has_secondary()) {
       warn({"zero.secondary_rule"}, "without secondary_partition_size");
@@ -296,12 +514,23 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
       }
     }
   }
+  if (scenario.parallel.tensor == 1) {
+    warn({"parallelism.sequence"}, "without tensor parallelism");
+  }
+  if (scenario.cluster.node.in_node == InNodeFabric::kPcie) {
+    warn({"cluster.node.in_node"},
+         "yet; pcie is computed like nvswitch, each GPU with its whole gpu_bandwidth");
+  }
   if (one_node) {
     warn({"cluster.fabric", "cluster.calibration.all_to_all_fraction", "collectives.algorithm"},
          "with one node");
   }
   if (scenario.model.position != Position::kLearned) {
     warn({"model.max_positions"}, "without learned positions");
+  }
+  if (scenario.model.latent_attention) {
+    warn({"model.head_dimension", "model.kv_heads", "model.query_key_norm"},
+         "with latent_attention");
   }
   if (scenario.compute.mfu) {
     warn({"compute.flash_attention", "compute.causal_skip", "compute.recompute_skips_last",

@@ -6,8 +6,10 @@
 
 namespace zerosim {
 
-// Reports what does not fit together in `scenario`, which was read from `root` without a problem,
-// and fills in what one section takes from another (max_positions).
+// Reports what does not fit together in `scenario`, which was read from `root`, and fills in what
+// one section takes from another (max_positions). A check between keys is left out if one of them
+// is doubted in `problems` or in doubt in `root`: what it would say may be wrong once that is
+// mended.
 void CheckBetweenSections(const Node& root, Scenario* scenario, Problems* problems);
 
 // Warns of keys in `root` that have no effect in `scenario`.

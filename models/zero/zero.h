@@ -5,29 +5,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "models/core/units.h"
+#include "models/quantization/format.h"
 
 namespace zerosim {
-
-// How values are quantised for the wire. Every group of `group_size` consecutive elements shares a
-// scale (and, if asymmetric, a zero point).
-struct QuantizationFormat {
-  int bits = 8;
-  // Elements that share a scale; empty: DeepSpeed's rule (models/quantization/).
-  std::optional<std::int64_t> group_size;
-  bool symmetric = true;
-
-  bool operator==(const QuantizationFormat&) const = default;
-};
-
-struct GradientQuantization {
-  QuantizationFormat in_node{.bits = 4, .group_size = {}, .symmetric = true};
-  QuantizationFormat between_nodes{.bits = 4, .group_size = {}, .symmetric = true};
-  // false: one all-to-all over the world, L times the bytes between nodes, one event.
-  bool two_hops = true;
-
-  bool operator==(const GradientQuantization&) const = default;
-};
 
 // How gradients are summed. Stages 1 and 2: as the papers say (reduce-scatter) or as DeepSpeed's
 // code does by default (all-reduce). Stage 3: by reduce-scatter or, with DeepSpeed's
@@ -58,6 +38,9 @@ struct ZeroConfig {
   std::optional<QuantizationFormat> quantized_weights;      // qwZ
   std::optional<GradientQuantization> quantized_gradients;  // qgZ
   int secondary_partition_size = 1;                         // hpZ: ranks of a group; 1 is off
+  // Ranks that one copy of the states is spread over; 0: all data-parallel ranks. Fewer: MiCS
+  // (stage 3), or stages 1 and 2 with the optimizer sharded over a sub-group.
+  int shard_size = 0;
   SecondaryRule secondary_rule = SecondaryRule::kOncePerStep;
   std::optional<GradientCollective> gradient_collective;  // empty: the stage's default
   GradientPrecision gradient_precision = GradientPrecision::kModel;

@@ -53,11 +53,12 @@ Placement PlacementOf(const ProcessGroup& group, int gpus_per_node) {
   const int n = group.size;
   const int l = gpus_per_node;
   if (n < 1) throw std::invalid_argument(fmt::format("a group of {} ranks", n));
-  if (group.stride == l) return {n, 1, l};
-  if (group.stride == 1 && n <= l && l % n == 0) return {1, n, l / n};
-  if (group.stride == 1 && n % l == 0) return {n / l, l, 1};
-  throw std::invalid_argument(
-      fmt::format("a group of {} ranks {} apart does not fill nodes of {}", n, group.stride, l));
+  if (!IsRegular(group, l)) {
+    throw std::invalid_argument(
+        fmt::format("a group of {} ranks {} apart does not fill nodes of {}", n, group.stride, l));
+  }
+  const NodeSplit split = SplitByNode(group, l);
+  return {split.across.size, split.in_node.size, l / split.in_node.size};
 }
 
 Plan PlanCollective(CollectiveOp op, Bytes full, const Placement& placement,
@@ -98,6 +99,11 @@ int PeerOf(const PlanStage& stage, const Placement& p, int i, int round, int cha
       return (node + 1 + round / p.local) % p.nodes * p.local + (local + round) % p.local;
   }
   return i;
+}
+
+int NicOfChannel(const PlanStage& stage, const Placement& p, int group, int channel,
+                 int nics_per_node) {
+  return (group * stage.channels + channel) * nics_per_node / (p.groups_per_node * stage.channels);
 }
 
 bool Crosses(const Placement& p, int from, int to) {

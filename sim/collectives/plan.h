@@ -33,8 +33,8 @@ struct Placement {
   int size() const { return nodes * local; }
 };
 
-// Places a group on nodes of `gpus_per_node`. Throws std::invalid_argument if it neither divides a
-// node nor is made of whole nodes.
+// Places a group on nodes of `gpus_per_node`. Throws std::invalid_argument if it is not regular
+// (models/parallel/groups.h).
 Placement PlacementOf(const ProcessGroup& group, int gpus_per_node);
 
 enum class Pattern : std::uint8_t {
@@ -64,6 +64,11 @@ Plan PlanCollective(CollectiveOp op, Bytes full, const Placement& placement,
 
 // Whom member `i` sends to in `round` of `stage`, on `channel`.
 int PeerOf(const PlanStage& stage, const Placement& placement, int i, int round, int channel);
+
+// The NIC of a node that channel `channel` of its `group`-th group takes: groups and channels have
+// NICs of their own as far as there are any.
+int NicOfChannel(const PlanStage& stage, const Placement& placement, int group, int channel,
+                 int nics_per_node);
 
 // Whether it is in another node.
 bool Crosses(const Placement& placement, int from, int to);

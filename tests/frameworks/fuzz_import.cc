@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::string config(reinterpret_cast<const char*>(data + 1), size - 1);
   try {
-    switch (data[0] % 4) {
+    switch (data[0] % 6) {
       case 0:
         ReadBeside("ds.json",
                    "model: {layers: 2, hidden: 64, heads: 4, vocabulary: 100}\n"
@@ -55,8 +55,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       case 2:
         ReadBeside("n.yml", "neox: n.yml\nmodel: {vocabulary: 100}\n", config);
         break;
-      default:
+      case 3:
         ReadAlone(zerosim::Framework::kNeox, config);
+        break;
+      case 4:
+        ReadBeside("config.json",
+                   "model: {huggingface: config.json}\n"
+                   "training: {sequence_length: 128}\n"
+                   "zero: {stage: 3}\n",
+                   config);
+        break;
+      default:
+        ReadAlone(zerosim::Framework::kHuggingFace, config);
         break;
     }
   } catch (const zerosim::ScenarioError&) {

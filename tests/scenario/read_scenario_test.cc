@@ -31,6 +31,24 @@ TEST(ReadScenario, ReadsEverySectionOfASmallScenario) {
   EXPECT_EQ(s.zero.stage, 3);
 }
 
+TEST(ReadScenario, TakesTheNodesNicsWhereTheNodeNamesTheirRate) {
+  const auto fabric = [](const std::string& keys, const std::vector<Override>& set) {
+    return ReadSmall(Small("nics_per_node: 2, nic_bandwidth: 100 Gbps, latency: 2 us", keys), set)
+        .scenario.cluster.fabric;
+  };
+  const std::vector<Override> named = {{"cluster.node.nic_bandwidth", "400 Gbps"}};
+  const auto gigabits = &BytesPerSecond::GigabitsPerSecond;
+
+  EXPECT_EQ(fabric("latency: 2 us", named).nic_bandwidth, gigabits(400));
+  EXPECT_EQ(fabric("latency: 2 us", named).nics_per_node, 2);
+  EXPECT_EQ(fabric("nic_bandwidth: 50 Gbps", named).nic_bandwidth, gigabits(50));
+  EXPECT_EQ(fabric("nic_bandwidth: 50 Gbps", named).nics_per_node, 2);
+  EXPECT_EQ(fabric("nics_per_node: 1", named).nic_bandwidth, gigabits(400));
+  EXPECT_EQ(fabric("nics_per_node: 1", named).nics_per_node, 1);
+  EXPECT_EQ(fabric("latency: 2 us", {}).nic_bandwidth, gigabits(100));
+  EXPECT_EQ(fabric("latency: 2 us", {}).nics_per_node, 1);
+}
+
 TEST(ReadScenario, FillsInWhatFollowsFromOtherKeys) {
   const Scenario s = ReadSmall(SmallScenario()).scenario;
 
@@ -213,11 +231,34 @@ TEST(Warnings, NameKeysOfOtherStages) {
                           "it belongs to stage 3"));
 }
 
-TEST(Warnings, NameKeysThatOtherKeysMakeIdle) {
+TEST(Warnings, SayWhatASecondaryGroupOfAllRanksCosts) {
+  const std::string costs =
+      "s.yaml:11:3: warning: zero.secondary_partition_size: a group of all 8 ranks gathers over "
+      "the links that it would without hpZ, and its shard costs memory; \"node\" keeps backward "
+      "gathers in the node";
+
+  EXPECT_THAT(WarningsOf("  secondary_partition_size: 8\n"), ElementsAre(costs));
+  EXPECT_THAT(WarningsOf("  secondary_partition_size: 4\n"), IsEmpty());
   EXPECT_THAT(
-      WarningsOf("  secondary_partition_size: 8\n"),
-      ElementsAre("s.yaml:11:3: warning: zero.secondary_partition_size: no effect over all 8 "
-                  "ranks; the secondary shard is then the primary one"));
+      ReadSmall(Small("nodes: 2", "nodes: 1"), {{"zero.secondary_partition_size", "node"}})
+          .warnings,
+      ElementsAre("s.yaml:5:3: warning: cluster.fabric: no effect with one node",
+                  "--set zero.secondary_partition_size=node: warning: "
+                  "zero.secondary_partition_size: gains nothing with one node, whose weights never "
+                  "leave it, and costs the memory of a second shard (4886; DeepSpeedExamples 613, "
+                  "717)"));
+}
+
+TEST(Warnings, SayThatPcieIsNotModeledYet) {
+  EXPECT_THAT(
+      ReadSmall(SmallScenario(), {{"cluster.node.in_node", "pcie"}}).warnings,
+      ElementsAre("--set cluster.node.in_node=pcie: warning: cluster.node.in_node: no effect yet; "
+                  "pcie is computed like nvswitch, each GPU with its whole gpu_bandwidth"));
+  EXPECT_THAT(ReadSmall(SmallScenario(), {{"cluster.node.in_node", "nvswitch"}}).warnings,
+              IsEmpty());
+}
+
+TEST(Warnings, NameKeysThatOtherKeysMakeIdle) {
   EXPECT_THAT(WarningsOf("  secondary_rule: once_per_micro_step\n"),
               ElementsAre("s.yaml:11:3: warning: zero.secondary_rule: no effect without "
                           "secondary_partition_size"));

@@ -1,5 +1,8 @@
 // What a user sees of a scenario that is wrong: whole texts.
+#include <algorithm>
+#include <set>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +13,15 @@ namespace zerosim {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
+
+std::size_t CountOf(const std::string& part, const std::string& text) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
 
 TEST(ScenarioErrors, ComeAllAtOnceInTheOrderOfTheText) {
   const std::string text =
@@ -78,7 +90,7 @@ TEST(ScenarioErrors, SayThatTheDefaultsOfAMissingSectionAreNoProblem) {
             "s.yaml:1:1: error: training: missing; expected a section\n"
             "  name: x\n"
             "  ^\n"
-            "s.yaml:1:1: error: zero: missing; expected a section\n"
+            "s.yaml:1:1: error: zero: missing; expected a section \"zero\" or \"fsdp\"\n"
             "  name: x\n"
             "  ^\n");
 }
@@ -185,7 +197,7 @@ TEST(ScenarioErrors, HoldTheSequenceAgainstThePositions) {
 
 TEST(ScenarioErrors, RefuseSizesWhoseProductsWouldOverflow) {
   EXPECT_THAT(ErrorOf(Small("layers: 2, hidden: 64", "layers: 100000, hidden: 1048576")),
-              HasSubstr("model: about 1.8e+18 parameters; expected at most 1e+14\n"));
+              HasSubstr("model: about 1.3e+18 parameters; expected at most 1e+14\n"));
   EXPECT_THAT(ErrorOf(Small("sequence_length: 128",
                             "sequence_length: 16777216\n  micro_batch_size: 1048576")),
               HasSubstr("bytes of activations a GPU"));
@@ -206,15 +218,20 @@ TEST(ScenarioErrors, DemandAFabricOfTwoNodes) {
 }
 
 TEST(ScenarioErrors, SayWhatIsNotSupportedYet) {
-  EXPECT_EQ(ErrorOf(SmallScenario() + "parallelism: {tensor: 8}\n"
-                                      "fsdp: {}\n"),
-            "s.yaml:11:23: error: parallelism.tensor: tensor parallelism is not supported yet; "
-            "expected 1, got 8\n"
-            "  parallelism: {tensor: 8}\n"
-            "                        ^\n"
-            "s.yaml:12:1: error: fsdp: FSDP is not supported yet; use \"zero:\"\n"
-            "  fsdp: {}\n"
-            "  ^\n");
+  EXPECT_EQ(
+      ErrorOf(SmallScenario() + "parallelism: {pipeline: 8}\n"
+                                "fsdp: {}\n"),
+      "s.yaml:11:25: error: parallelism.pipeline: pipeline parallelism is not supported yet; "
+      "expected 1, got 8\n"
+      "  parallelism: {pipeline: 8}\n"
+      "                          ^\n"
+      "s.yaml:11:25: error: parallelism.pipeline: DeepSpeed refuses pipeline parallelism with "
+      "ZeRO stages 2 and 3 (3589; Megatron-DeepSpeed 474)\n"
+      "  parallelism: {pipeline: 8}\n"
+      "                          ^\n"
+      "s.yaml:12:1: error: fsdp: a scenario has one strategy, and \"zero\" is given too\n"
+      "  fsdp: {}\n"
+      "  ^\n");
 }
 
 TEST(ScenarioErrors, HoldAParameterWithinItsRange) {
@@ -232,6 +249,143 @@ TEST(ScenarioErrors, HoldAParameterWithinItsRange) {
             "us\", got \"3\"\n"
             "    calibration: {nic_fraction: {value: 0.9, low: 0.95, hihg: 1}, host_hook: 3}\n"
             "                                                                             ^\n");
+}
+
+// Relations that do not hold, between keys that each hold by themselves.
+std::string BrokenRelations() {
+  return "cluster:\n"                                                               // 1
+         "  node: tiny_node\n"                                                      // 2
+         "  nodes: 2\n"                                                             // 3
+         "  fabric: {nics_per_node: 3}\n"                                           // 4
+         "model: {layers: 4, hidden: 64, heads: 6, kv_heads: 4, vocabulary: 100, "  // 5
+         "max_positions: 64}\n"                                                     //
+         "training:\n"                                                              // 6
+         "  sequence_length: 128\n"                                                 // 7
+         "  gradient_accumulation_steps: 65536\n"                                   // 8
+         "  global_batch_size: 1000\n"                                              // 9
+         "zero: {stage: 3, secondary_partition_size: 3}\n";                         // 10
+}
+
+TEST(ScenarioErrors, OfFieldsComeWithThoseOfRelationsBetweenOthers) {
+  EXPECT_EQ(ErrorOf(BrokenRelations(), {{"model.hidden", "wide"},
+                                        {"training.gradient_accumulation_steps", "0"},
+                                        {"compute.mfu", "2"},
+                                        {"zero.stag", "3"}}),
+            "s.yaml:4:27: error: cluster.fabric.nics_per_node: expected at most the 2 NICs of the "
+            "node (cat/hardware/nodes/tiny_node.yaml:6), got 3\n"
+            "    fabric: {nics_per_node: 3}\n"
+            "                            ^\n"
+            "s.yaml:5:52: error: model.kv_heads: expected a divisor of heads 6 (line 5), got 4\n"
+            "  model: {layers: 4, hidden: 64, heads: 6, kv_heads: 4, vocabulary: 100, "
+            "max_positions: 64}\n"
+            "                                                     ^\n"
+            "s.yaml:7:20: error: training.sequence_length: expected at most the 64 positions that "
+            "the model has learned (line 5), got 128\n"
+            "    sequence_length: 128\n"
+            "                     ^\n"
+            "s.yaml:10:44: error: zero.secondary_partition_size: expected a divisor of the 8 ranks "
+            "(2 nodes (line 3) x 4 GPUs), got 3; nearest are 2 and 4\n"
+            "  zero: {stage: 3, secondary_partition_size: 3}\n"
+            "                                             ^\n"
+            "--set model.hidden=wide: error: model.hidden: expected a whole number from 1 to "
+            "1048576, got \"wide\"\n"
+            "--set training.gradient_accumulation_steps=0: error: "
+            "training.gradient_accumulation_steps: expected a whole number from 1 to 65536, got "
+            "\"0\"\n"
+            "--set zero.stag=3: error: zero.stag: no such key; did you mean \"stage\"?\n"
+            "--set compute.mfu=2: error: compute.mfu: expected a number from 0.001 to 1, got "
+            "\"2\"\n");
+}
+
+// A bad value silences the checks that need it, and no other.
+TEST(ScenarioErrors, SilenceOnlyTheChecksThatNeedABadValue) {
+  struct Relation {
+    std::string says;
+    std::set<std::string> needs;
+  };
+  const std::vector<Relation> relations = {
+      {"cluster.fabric.nics_per_node: expected at most the 2 NICs",
+       {"cluster.nodes", "cluster.node.nics", "cluster.fabric.nics_per_node"}},
+      {"model.heads: expected a divisor of hidden 64", {"model.hidden", "model.heads"}},
+      {"model.kv_heads: expected a divisor of heads 6", {"model.heads", "model.kv_heads"}},
+      {"training.sequence_length: expected at most the 64 positions",
+       {"model.position", "model.max_positions", "training.sequence_length"}},
+      {"262144 passes through a layer", {"model.layers", "training.gradient_accumulation_steps"}},
+      {"training.global_batch_size: expected 524288",
+       {"cluster.nodes", "cluster.node.gpus", "training.micro_batch_size",
+        "training.gradient_accumulation_steps", "training.global_batch_size"}},
+      {"zero.secondary_partition_size: expected a divisor of the 8 ranks",
+       {"cluster.nodes", "cluster.node.gpus", "zero.secondary_partition_size"}},
+  };
+  EXPECT_EQ(CountOf("error: ", ErrorOf(BrokenRelations())), relations.size());
+
+  std::set<std::string> keys{"cluster.node", "cluster.fabric", "cluster",     "model",
+                             "training",     "zero",           "compute.mfu", "name"};
+  for (const Relation& relation : relations)
+    keys.insert(relation.needs.begin(), relation.needs.end());
+  for (const std::string& key : keys) {
+    SCOPED_TRACE(key);
+    // A list is bad for a key of any type.
+    const std::string text = ErrorOf(BrokenRelations(), {{key, "[bad]"}});
+    std::size_t expected = 1;
+    for (const Relation& relation : relations) {
+      const bool silenced = std::ranges::any_of(relation.needs, [&](const std::string& need) {
+        return need == key || need.starts_with(key + ".");
+      });
+      if (!silenced) ++expected;
+      EXPECT_EQ(CountOf(relation.says, text), silenced ? 0u : 1u) << relation.says << "\n" << text;
+    }
+    EXPECT_EQ(CountOf("error: ", text), expected) << text;
+  }
+}
+
+TEST(ScenarioErrors, LeaveOutTheSumsOfAWorldThatIsTooLarge) {
+  const std::string text = ErrorOf(BrokenRelations(), {{"cluster.nodes", "16777216"},
+                                                       {"cluster.node.gpus", "1024"},
+                                                       {"training.micro_batch_size", "1048576"}});
+
+  EXPECT_THAT(text, HasSubstr("16777216 nodes x 1024 GPUs"));
+  EXPECT_THAT(text, HasSubstr("cluster.fabric.nics_per_node: expected at most"));
+  EXPECT_THAT(text, Not(HasSubstr("global_batch_size")));
+  EXPECT_THAT(text, Not(HasSubstr("secondary_partition_size: ")));
+}
+
+// The default of a key that was perhaps meant is nothing to hold others against.
+TEST(ScenarioErrors, TakeAnUnknownKeyForTheOneThatItMayMean) {
+  const auto with = [](const std::string& key) {
+    return ErrorOf(Small("  sequence_length: 128\n",
+                         "  sequence_length: 128\n  " + key + ": 4\n  global_batch_size: 32\n"));
+  };
+
+  EXPECT_EQ(with("micro_batch_size"), "");
+  EXPECT_EQ(with("micro_batch_siz"),
+            "s.yaml:9:3: error: training.micro_batch_siz: no such key; did you mean "
+            "\"micro_batch_size\"?\n"
+            "    micro_batch_siz: 4\n"
+            "    ^\n");
+  EXPECT_EQ(with("samples"),
+            "s.yaml:9:3: error: training.samples: no such key\n"
+            "    samples: 4\n"
+            "    ^\n");
+}
+
+TEST(ScenarioErrors, DrawNoConclusionsFromAKeyThatIsGivenTwice) {
+  EXPECT_EQ(ErrorOf(BrokenRelations() + "model: {layers: 2}\n"
+                                        "cluster: {nodes: 1}\n",
+                    {{"training.global_batch_size", "8"}, {"zero.secondary_partition_size", "1"}}),
+            "s.yaml:11:1: error: model: given twice in this section\n"
+            "  model: {layers: 2}\n"
+            "  ^\n"
+            "s.yaml:12:1: error: cluster: given twice in this section\n"
+            "  cluster: {nodes: 1}\n"
+            "  ^\n");
+}
+
+TEST(ScenarioErrors, DrawNoConclusionsFromAnOptionThatCannotBeSet) {
+  EXPECT_EQ(ErrorOf(Small("  sequence_length: 128\n",
+                          "  sequence_length: 128\n  global_batch_size: 16\n"),
+                    {{"cluster.nodes", ""}}),
+            "--set cluster.nodes=: error: expected a value, got \"\"\n");
 }
 
 TEST(IncludeErrors, NameAMissingFileAndACircle) {
@@ -264,6 +418,37 @@ TEST(CatalogErrors, ListWhatThereIs) {
   EXPECT_THAT(ErrorOf(Small("  nodes: 2\n", "  nodes: 2\n  calibration: x\n")),
               HasSubstr("cluster.calibration: no calibration \"x\" in the catalog; no "
                         "hardware/calibrations/ beside the scenario\n"));
+}
+
+TEST(CatalogErrors, TellWhatAFileOfTheCatalogIs) {
+  const auto error = [](const std::string& path, const std::string& text) -> std::string {
+    try {
+      ReadScenarioText(text, path, {{"cluster.nodes", "2"}}, Catalog{{"cat"}},
+                       MemoryFiles(SmallCatalog()));
+      return "";
+    } catch (const ScenarioError& e) {
+      return e.what();
+    }
+  };
+
+  for (const auto& [path, says] :
+       std::map<std::string, std::string>{{"cat/hardware/nodes/tiny_node.yaml",
+                                           "node, not a scenario; a scenario names it as "
+                                           "\"cluster.node: tiny_node\""},
+                                          {"cat/hardware/gpus/tiny_gpu.yaml",
+                                           "GPU, not a scenario; a scenario names it as "
+                                           "\"cluster.node.gpu: tiny_gpu\""},
+                                          {"cat/models/tiny_model.yaml",
+                                           "model, not a scenario; a scenario names it as \"model: "
+                                           "tiny_model\""}}) {
+    EXPECT_EQ(error(path, SmallCatalog().at(path)), path + ": error: this is a " + says + "\n");
+  }
+  EXPECT_EQ(error("mine.yaml", "name: mine\nnic_fraction: 0.9\n"),
+            "mine.yaml: error: this is a calibration, not a scenario; a scenario names it as "
+            "\"cluster.calibration: mine\", from a folder hardware/calibrations\n");
+  // A scenario whose author knows no sections yet.
+  EXPECT_THAT(error("s.yaml", "nodes: 2\ngpus: 4\nstage: 3\n"),
+              HasSubstr("s.yaml:1:1: error: nodes: no such key"));
 }
 
 TEST(CatalogErrors, RefuseANameThatIsAPath) {

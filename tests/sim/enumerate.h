@@ -57,7 +57,9 @@ inline Traffic Enumerate(const Plan& plan, const PlanStage& stage, const Process
         // A ring's channels have NICs of their own; other messages take that of their GPU.
         const bool by_channel = stage.pattern == Pattern::kRing && plan.placement.local > 1;
         const auto nic_of = [&](int r) {
-          const int nic = by_channel ? channel * nics / stage.channels : r % gpus * nics / gpus;
+          const int nic = by_channel
+                              ? NicOfChannel(stage, plan.placement, r % group.stride, channel, nics)
+                              : r % gpus * nics / gpus;
           return r / gpus * nics + nic;
         };
         traffic.nic_out[nic_of(rank)] += bytes;

@@ -33,12 +33,18 @@ double LoadOn(const LoweredStage& stage, LinkId link) {
   return bytes;
 }
 
-// The world, pairs of nodes, nodes, halves of nodes, and GPUs of equal local rank.
+// The world, pairs of nodes, nodes, halves of nodes, GPUs of equal local rank, and every second
+// rank of a node and of the world.
 std::vector<ProcessGroup> GroupsOf(const Shape& shape) {
   std::vector<ProcessGroup> groups = {{shape.nodes * shape.gpus, 1}, {shape.nodes, shape.gpus}};
   if (shape.nodes % 2 == 0) groups.push_back({2 * shape.gpus, 1});
   groups.push_back({shape.gpus, 1});
-  if (shape.gpus % 2 == 0) groups.push_back({shape.gpus / 2, 1});
+  if (shape.gpus % 2 == 0) {
+    groups.push_back({shape.gpus / 2, 1});
+    groups.push_back({shape.gpus / 2, 2});
+    groups.push_back({shape.nodes * shape.gpus / 2, 2});
+  }
+  if (shape.nodes % 2 == 0) groups.push_back({shape.nodes / 2, 2 * shape.gpus});
   return groups;
 }
 

@@ -340,6 +340,10 @@ TEST(PlacementOf, FillsWholeNodesOrDividesOne) {
       {{4, 8}, 8, {4, 1, 8}},   // GPUs of equal local rank
       {{1, 1}, 8, {1, 1, 8}},   // single ranks
       {{3, 1}, 1, {3, 1, 1}},   // nodes of one GPU
+      {{4, 2}, 8, {1, 4, 2}},   // every second rank of a node
+      {{16, 2}, 8, {4, 4, 2}},  // every second rank of four nodes
+      {{2, 2}, 8, {1, 2, 4}},   // ranks two apart
+      {{3, 16}, 8, {3, 1, 8}},  // equal local rank, in every second node
   };
 
   for (const Placed& c : placed) {
@@ -364,7 +368,9 @@ TEST(PlacementOf, RefusesGroupsThatDoNotFillNodes) {
   EXPECT_EQ(ErrorOfPlacement({0, 1}, 8), "a group of 0 ranks");
   EXPECT_EQ(ErrorOfPlacement({3, 1}, 8), "a group of 3 ranks 1 apart does not fill nodes of 8");
   EXPECT_EQ(ErrorOfPlacement({12, 1}, 8), "a group of 12 ranks 1 apart does not fill nodes of 8");
-  EXPECT_EQ(ErrorOfPlacement({4, 2}, 8), "a group of 4 ranks 2 apart does not fill nodes of 8");
+  EXPECT_EQ(ErrorOfPlacement({6, 2}, 8), "a group of 6 ranks 2 apart does not fill nodes of 8");
+  EXPECT_EQ(ErrorOfPlacement({4, 3}, 8), "a group of 4 ranks 3 apart does not fill nodes of 8");
+  EXPECT_EQ(ErrorOfPlacement({2, 12}, 8), "a group of 2 ranks 12 apart does not fill nodes of 8");
 }
 
 }  // namespace

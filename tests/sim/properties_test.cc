@@ -174,6 +174,7 @@ TEST(Properties, ZeroPlusPlusSwitchedOffIsZero3) {
   for (unsigned seed = 1; seed <= kSeeds / 2; ++seed) {
     SCOPED_TRACE(TraceOf(seed));
     Scenario zero3 = RandomScenario(seed);
+    zero3.fsdp.reset();
     zero3.zero.stage = 3;
     zero3.zero.quantized_weights = {};
     zero3.zero.quantized_gradients = {};

@@ -39,6 +39,44 @@ inline void DrawZeroPlusPlus(Draws* draws, Scenario* s) {
       draws->From({SecondaryRule::kOncePerStep, SecondaryRule::kOncePerMicroStep});
 }
 
+inline void DrawFsdp(Draws* draws, Scenario* s) {
+  FsdpConfig& fsdp = s->fsdp.emplace();
+  fsdp.sharding = draws->From({FsdpStrategy::kFullShard, FsdpStrategy::kFullShard,
+                               FsdpStrategy::kShardGradOp, FsdpStrategy::kNoShard});
+  fsdp.shard_size = draws->From({0, 0, s->cluster.node.gpus});
+  fsdp.separate_embeddings = draws->Coin();
+  fsdp.blocks_per_unit = draws->From({1, 1, 2});
+  fsdp.forward_prefetch = draws->Coin();
+  fsdp.backward_prefetch =
+      draws->From({BackwardPrefetch::kPre, BackwardPrefetch::kPost, BackwardPrefetch::kNone});
+  fsdp.limit_all_gathers = draws->Coin();
+  fsdp.reduce_precision = draws->From({ReducePrecision::kSixteenBit, ReducePrecision::kFp32});
+  fsdp.no_sync = draws->Coin();
+  if (fsdp.sharding == FsdpStrategy::kNoShard) {
+    fsdp.shard_size = 0;
+    return;
+  }
+  if (draws->Coin()) fsdp.quantized_weights = QuantizationFormat{};
+  if (draws->Coin()) fsdp.quantized_gradients = GradientQuantization{};
+  if (draws->Coin()) fsdp.secondary_partition_size = s->cluster.node.gpus;
+}
+
+// Divides the model as far as the ranks allow; groups of a node shrink with it.
+inline void DrawParallelism(Draws* draws, Scenario* s) {
+  ParallelSpec& parallel = s->parallel;
+  const int gpus = s->cluster.node.gpus;
+  if (gpus % 2 == 0) parallel.tensor = draws->From({1, 2, gpus});
+  parallel.sequence_parallel = draws->Coin();
+  const int left = s->world_size() / parallel.tensor;
+  if (left % 2 == 0) parallel.context = draws->From({1, 2});
+  const int local = s->data_ranks_per_node();
+  if (s->zero.shard_size > 0) s->zero.shard_size = local;
+  if (s->zero.secondary_partition_size > 1) s->zero.secondary_partition_size = local;
+  if (!s->fsdp) return;
+  if (s->fsdp->shard_size > 0) s->fsdp->shard_size = local;
+  if (s->fsdp->secondary_partition_size > 1) s->fsdp->secondary_partition_size = local;
+}
+
 inline Scenario RandomScenario(unsigned seed) {
   Draws draws(seed);
   Scenario s = SmallScenario(draws.From({1, 2, 3}), draws.From({1, 2, 4}));
@@ -68,6 +106,9 @@ inline Scenario RandomScenario(unsigned seed) {
   zero.prefetch_bucket_size = draws.From({0, 5'000'000, 50'000'000});
   zero.reduce_bucket_size = draws.From({2'000'000, 500'000'000});
   if (draws.Coin()) zero.overlap_comm = draws.Coin();
+  zero.shard_size = draws.From({0, 0, 0, s.cluster.node.gpus});
+  if (draws.From({false, false, true})) DrawFsdp(&draws, &s);
+  if (draws.From({false, false, true})) DrawParallelism(&draws, &s);
   return s;
 }
 

@@ -53,10 +53,9 @@ def problems_of_include(path, header):
   target = header.split("/")[0]
   if target in MAY_USE and target != layer and target not in MAY_USE[layer]:
     yield f"{layer}/ may not include {header}"
-  reads = any(within(path, folder) for folder in READERS)
-  for folder in READERS:
-    if layer == "models" and not reads and within(header, folder) and header != SCENARIO_VALUE:
-      yield f"of {folder} only {SCENARIO_VALUE} may be included in models/, not {header}"
+  if (layer == "models" and not any(within(path, r) for r in READERS) and
+      any(within(header, r) for r in READERS) and header != SCENARIO_VALUE):
+    yield f"of models/scenario only {SCENARIO_VALUE} may be included in models/, not {header}"
   for prefix, folders in ONLY_IN.items():
     if header.startswith(prefix) and not any(within(path, f) for f in folders):
       yield f"only {' and '.join(f + '/' for f in folders)} may include {header}"

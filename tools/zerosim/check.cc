@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 
 #include "models/core/diagnostics.h"
+#include "models/parallel/rank_view.h"
 #include "models/program/build_program.h"
 #include "models/scenario/read_scenario.h"
 #include "models/transformer/transformer.h"
 #include "tools/zerosim/command.h"
+#include "tools/zerosim/derived_text.h"
 
 namespace zerosim {
 namespace {
@@ -28,16 +30,14 @@ void Check(const CheckOptions& options) {
     try {
       const ReadResult read = ReadScenario(path, set, DefaultCatalog());
       const Scenario& scenario = read.scenario;
-      const ModelLayout layout = Layout(scenario.model);
+      const ModelLayout layout = Layout(RankModel(scenario.model, scenario.parallel));
       const StepProgram program = BuildProgram(scenario, layout);
       for (const std::string& note : read.notes) fmt::print("{}\n", note);
       for (const std::string& warning : read.warnings) fmt::print("{}\n", warning);
       for (const std::string& warning : program.warnings) {
         fmt::print("{}: warning: {}\n", path, warning);
       }
-      fmt::print("{}: ok: {} nodes of {} GPUs, {:.3g} billion parameters, ZeRO stage {}\n", path,
-                 scenario.cluster.nodes, scenario.cluster.node.gpus,
-                 static_cast<double>(layout.parameters()) * 1e-9, scenario.zero.stage);
+      fmt::print("{}: ok\n{}", path, DerivedText(scenario));
     } catch (const ScenarioError& e) {
       std::fflush(stdout);
       fmt::print(stderr, "{}", e.what());
@@ -57,7 +57,7 @@ Command AddCheck(CLI::App& zerosim) {
   const auto options = std::make_shared<CheckOptions>();
   CLI::App* app =
       zerosim.add_subcommand("check", "Read scenarios and report every problem in them");
-  app->add_option("SCENARIO", options->scenarios, "YAML files")->required();
+  app->add_option("SCENARIO", options->scenarios, "YAML files")->required()->check(FilePath());
   app->add_option("--set", options->set, "Override a key by its path; may be repeated")
       ->type_name("KEY=VALUE")
       ->take_all()

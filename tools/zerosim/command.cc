@@ -18,6 +18,13 @@ CLI::Validator OneOf(const std::vector<std::string>& names) {
   return {check, ""};
 }
 
+CLI::Validator FilePath() {
+  const auto check = [](const std::string& given) -> std::string {
+    return given.empty() ? "expected the path of a file, got \"\"" : "";
+  };
+  return {check, ""};
+}
+
 Override ParseOverride(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {

@@ -38,6 +38,8 @@ Catalog DefaultCatalog();
 
 // CLI11's IsMember with a message that says what was expected.
 CLI::Validator OneOf(const std::vector<std::string>& names);
+// Accepts the path of a file, which an argument that a script forgot to fill in is not.
+CLI::Validator FilePath();
 
 // "cluster.nodes=48" in two. Throws UsageError if there is no '=' or nothing before it.
 Override ParseOverride(const std::string& text);

@@ -34,6 +34,7 @@ ordered_json ZeroJson(const ZeroConfig& zero) {
   put("stage3_max_live_parameters", three, zero.max_live_parameters, defaults.max_live_parameters);
   put("stage3_max_reuse_distance", three, zero.max_reuse_distance, defaults.max_reuse_distance);
   put("zero_hpz_partition_size", three, zero.secondary_partition_size, 1);
+  if (three && zero.shard_size > 0) json["mics_shard_size"] = zero.shard_size;
   put("zero_quantized_weights", three, zero.quantized_weights.has_value(), false);
   put("zero_quantized_gradients", three, zero.quantized_gradients.has_value(), false);
   return json;
@@ -58,6 +59,9 @@ std::vector<std::string> LeftOut(const ZeroConfig& zero) {
   }
   if (zero.overlap != OverlapPolicy{}) {
     left_out.emplace_back("zero.overlap: no key of DeepSpeed says it");
+  }
+  if (zero.shard_size > 0 && zero.stage < 3) {
+    left_out.emplace_back("zero.shard_size: DeepSpeed has it in stage 3 only");
   }
   if (zero.gradient_precision == GradientPrecision::kFp32 && zero.stage < 2) {
     left_out.emplace_back("zero.gradient_precision: it has no effect below stage 2");

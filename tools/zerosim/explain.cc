@@ -1,6 +1,9 @@
-// zerosim explain: what a word, a key of a result or a key of a scenario means.
+// zerosim explain: what a word, a key of a result, or a key of a scenario or its value means.
+#include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -49,12 +52,6 @@ std::vector<std::string> ScenarioKeyNames() {
   return names;
 }
 
-void List() {
-  fmt::print("Words\n{}", Names(NamesOf(FieldTerms())));
-  fmt::print("\nKeys of a result\n{}", Names(NamesOf(ResultKeys())));
-  fmt::print("\nKeys of a scenario\n{}", Names(ScenarioKeyNames()));
-}
-
 // What an entry says after its name, and the paragraph below.
 struct Entry {
   std::string head;
@@ -74,7 +71,52 @@ Entry EntryOf(const KeySpec& key) {
   return {head, text};
 }
 
-std::vector<Entry> Find(const std::string& name) {
+// The values of a key that is one of several.
+std::vector<std::string> ChoicesOf(const KeySpec& key) {
+  std::vector<std::string> choices;
+  for (std::string_view rest = key.choices; !rest.empty();) {
+    const std::size_t bar = std::min(rest.find('|'), rest.size());
+    choices.emplace_back(rest.substr(0, bar));
+    rest.remove_prefix(std::min(bar + 1, rest.size()));
+  }
+  return choices;
+}
+
+std::vector<std::string> ChoiceNames() {
+  std::set<std::string> names;
+  for (const KeySpec& key : AllKeys()) {
+    for (const std::string& choice : ChoicesOf(key)) names.insert(choice);
+  }
+  return {names.begin(), names.end()};
+}
+
+// "attention.rate" for "attention[].rate" and "attention[0].rate".
+std::string WithoutIndices(std::string_view path) {
+  std::string out;
+  bool in_index = false;
+  for (const char c : path) {
+    if (c == '[') in_index = true;
+    if (!in_index) out += c;
+    if (c == ']') in_index = false;
+  }
+  return out;
+}
+
+bool IsKeyNamedBy(const KeySpec& key, const std::string& name) {
+  const std::string path = WithoutIndices(key.path);
+  if (IsNamedBy(path, name)) return true;
+  const std::size_t star = path.find('*');
+  if (star == std::string::npos) return false;
+  // Keys of every key beside it.
+  return std::ranges::any_of(KeysOf(path.substr(0, star - 1)), [&](const KeySpec* beside) {
+    const bool is_parameter =
+        beside->type == KeyType::kNumberParameter || beside->type == KeyType::kDurationParameter;
+    return is_parameter && IsNamedBy(std::string(beside->path) + path.substr(star + 1), name);
+  });
+}
+
+std::vector<Entry> Find(const std::string& given) {
+  const std::string name = WithoutIndices(given);
   std::vector<Entry> found;
   for (const Term& term : FindTerms(name, FieldTerms())) {
     found.push_back({std::string(term.name), std::string(term.text)});
@@ -85,7 +127,14 @@ std::vector<Entry> Find(const std::string& name) {
                      std::string(term.text)});
   }
   for (const KeySpec& key : AllKeys()) {
-    if (IsNamedBy(key.path, name)) found.push_back(EntryOf(key));
+    if (IsKeyNamedBy(key, name)) found.push_back(EntryOf(key));
+  }
+  for (const KeySpec& key : AllKeys()) {
+    for (const std::string& choice : ChoicesOf(key)) {
+      if (Folded(choice) != Folded(name)) continue;
+      found.push_back({fmt::format("{}, value of {}: {}", choice, key.path, Wanted(key)),
+                       fmt::format("{} Without the key: {}.", key.meaning, key.fallback)});
+    }
   }
   for (const ReservedKey& key : ReservedKeys()) {
     if (IsNamedBy(key.path, name)) {
@@ -96,9 +145,17 @@ std::vector<Entry> Find(const std::string& name) {
   return found;
 }
 
+void List() {
+  fmt::print("Words\n{}", Names(NamesOf(FieldTerms())));
+  fmt::print("\nKeys of a result\n{}", Names(NamesOf(ResultKeys())));
+  fmt::print("\nKeys of a scenario\n{}", Names(ScenarioKeyNames()));
+  fmt::print("\nValues of these keys\n{}", Names(ChoiceNames()));
+}
+
 // Names as they may be typed: whole, and of keys their last part.
 std::vector<std::string> KnownNames() {
   std::vector<std::string> known = NamesOf(FieldTerms());
+  for (const std::string& choice : ChoiceNames()) known.push_back(choice);
   for (const auto& paths : {NamesOf(ResultKeys()), ScenarioKeyNames()}) {
     for (const std::string& path : paths) {
       known.push_back(path.substr(path.rfind('.') + 1));

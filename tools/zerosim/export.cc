@@ -23,6 +23,12 @@ void Export(const ExportOptions& options) {
   std::vector<Override> set;
   for (const std::string& text : options.set) set.push_back(ParseOverride(text));
   const ReadResult read = ReadScenario(options.scenario, set, DefaultCatalog());
+  if (read.scenario.fsdp) {
+    throw UsageError(
+        fmt::format("export deepspeed: {}: the strategy is fsdp, which DeepSpeed has "
+                    "no key for; expected zero",
+                    options.scenario));
+  }
   const DeepSpeedExport result = ExportDeepSpeed(read.scenario);
   fmt::print("{}\n", result.config.dump(2));
   std::fflush(stdout);
@@ -40,7 +46,7 @@ Command AddExport(CLI::App& zerosim) {
   app->add_option("FRAMEWORK", options->framework, "deepspeed")
       ->required()
       ->check(OneOf({"deepspeed"}));
-  app->add_option("SCENARIO", options->scenario, "YAML file")->required();
+  app->add_option("SCENARIO", options->scenario, "YAML file")->required()->check(FilePath());
   app->add_option("--set", options->set, "Override a key by its path; may be repeated")
       ->type_name("KEY=VALUE")
       ->take_all()

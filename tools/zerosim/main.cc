@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <new>
 #include <string>
 #include <system_error>
@@ -50,8 +51,14 @@ std::string UsageText(const std::string& command, const CLI::App& app, const CLI
     }
     const std::string name = argument.substr(0, is_option ? argument.find('=') : argument.npos);
     const std::vector<std::string> near = NearestNames(name, known, 1);
+    std::string hint;
+    if (!near.empty()) {
+      hint = "; did you mean " + near[0] + "?";
+    } else if (!is_option && app.get_parent() != nullptr) {
+      hint = fmt::format("; expected {}", fmt::join(known, " or "));
+    }
     return fmt::format("{}: unknown {} {}{}", command, is_option ? "option" : "command", name,
-                       near.empty() ? "" : "; did you mean " + near[0] + "?");
+                       hint);
   }
   std::string what = e.what();
   // "A subcommand is required", but not "SCENARIO is required".
@@ -67,14 +74,26 @@ int Report(int status, const std::string& what) {
   return status;
 }
 
-// Runs `execute`; what it printed counts only if all of it arrived.
+int ReportOutput(int error) {
+  return Report(kExitEnvironment, fmt::format("zerosim: standard output: cannot write: {}",
+                                              std::generic_category().message(error)));
+}
+
+// What was printed counts only if all of it arrived.
+int Done() {
+  std::cout.flush();  // CLI11 prints help there
+  return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 ? kExitDone : ReportOutput(errno);
+}
+
 int Execute(const Command& command) {
-  command.execute();
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    return Report(kExitEnvironment, fmt::format("zerosim: standard output: cannot write: {}",
-                                                std::generic_category().message(errno)));
+  try {
+    command.execute();
+  } catch (const std::system_error& e) {
+    // What fmt throws in the middle of a text.
+    if (std::ferror(stdout) == 0) throw;
+    return ReportOutput(e.code().value());
   }
-  return kExitDone;
+  return Done();
 }
 
 int Main(int argc, char** argv) {
@@ -89,14 +108,17 @@ int Main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
-    return app.exit(e);  // --help and --version
+    app.exit(e);  // prints --help or --version
+    return Done();
   } catch (const CLI::ParseError& e) {
-    for (const Command& command : commands) {
-      if (command.app->parsed()) {
-        return Report(kExitUsage, UsageText("zerosim " + command.app->get_name(), *command.app, e));
-      }
+    std::string name = "zerosim";
+    const CLI::App* inner = &app;
+    while (!inner->get_subcommands().empty()) {
+      inner = inner->get_subcommands().front();
+      name += " " + inner->get_name();
     }
-    return Report(kExitUsage, UsageText("zerosim", app, e) + "; see zerosim --help");
+    return Report(kExitUsage,
+                  UsageText(name, *inner, e) + (inner == &app ? "; see zerosim --help" : ""));
   }
   for (const Command& command : commands) {
     if (command.app->parsed()) return Execute(command);

@@ -85,6 +85,15 @@ void CheckOutputs(const RunOptions& options) {
   }
 }
 
+// With --dump nothing is simulated that these could write, judge or time.
+void CheckDump(const CLI::App& run) {
+  for (const char* other :
+       {"--json", "--trace", "--engine", "--require-fit", "--timing", "--quiet"}) {
+    if (run.count(other) == 0) continue;
+    throw UsageError(fmt::format("--dump excludes {}: nothing is simulated", other));
+  }
+}
+
 void Run(const RunOptions& options) {
   CheckOutputs(options);
   std::vector<Override> set;
@@ -130,14 +139,17 @@ void Run(const RunOptions& options) {
 Command AddRun(CLI::App& zerosim) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App* app = zerosim.add_subcommand("run", "Simulate one step of a scenario and report on it");
-  app->add_option("SCENARIO", options->scenario, "YAML file")->required();
+  app->add_option("SCENARIO", options->scenario, "YAML file")->required()->check(FilePath());
   app->add_option("--set", options->set, "Override a key by its path; may be repeated")
       ->type_name("KEY=VALUE")
       ->take_all()
       ->expected(1);
-  app->add_option("--json", options->json, "Write the result as JSON")->type_name("FILE");
+  app->add_option("--json", options->json, "Write the result as JSON")
+      ->type_name("FILE")
+      ->check(FilePath());
   app->add_option("--trace", options->trace, "Write the timeline as a Chrome trace")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(FilePath());
   app->add_option("--engine", options->engine,
                   "Collectives as flows, or every message (small clusters)")
       ->type_name("fluid|message")
@@ -153,7 +165,10 @@ Command AddRun(CLI::App& zerosim) {
                 "Tell how long the simulation took, in wall_s too (else 0)");
   app->add_flag("--quiet", options->quiet, "Print no report");
   app->footer(kFooter);
-  return {app, [options] { Run(*options); }};
+  return {app, [options, app] {
+            if (!options->dump.empty()) CheckDump(*app);
+            Run(*options);
+          }};
 }
 
 }  // namespace zerosim

@@ -1,4 +1,4 @@
-#include "tools/zerosim/sections_yaml.h"
+#include "models/frameworks/sections_yaml.h"
 
 #include <algorithm>
 #include <cctype>

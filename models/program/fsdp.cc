@@ -1,0 +1,272 @@
+#include "models/program/fsdp.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "models/compute/compute.h"
+#include "models/program/gather_call.h"
+#include "models/program/kernel_bytes.h"
+#include "models/program/two_hops.h"
+
+namespace zerosim {
+namespace {
+
+// Units whose release the host does not wait for before it gathers another
+// (torch/distributed/fsdp/_limiter_utils.py).
+constexpr std::size_t kMaxReleasedUnits = 2;
+
+Label WithAction(Label label, Action action) {
+  label.action = action;
+  return label;
+}
+
+}  // namespace
+
+FsdpSharding::FsdpSharding(const Scenario& scenario, const ModelLayout& layout,
+                           const std::vector<Visit>& trace, const CollectiveKinds& kinds,
+                           ProgramWriter* writer)
+    : scenario_(&scenario),
+      fsdp_(&*scenario.fsdp),
+      layout_(&layout),
+      trace_(&trace),
+      kinds_(kinds),
+      writer_(writer) {
+  FindUnits();
+  FindSpans();
+}
+
+// Units in the order of forward: blocks in runs of blocks_per_unit, and what lies outside of them,
+// either all in the root or as embedding and head. A head that is tied to the embedding shares its
+// weight, so both are then in the root.
+void FsdpSharding::FindUnits() {
+  const bool tied = scenario_->model.tied_embeddings;
+  const bool apart = fsdp_->separate_embeddings && !tied;
+  std::vector<bool> counted(layout_->weights.size(), false);
+  int embedding = -1;
+  int head = -1;
+  std::vector<int> unit_of_layer;
+  for (const Visit& visit : *trace_) {
+    int unit = 0;
+    if (visit.layer >= 0) {
+      const auto place = static_cast<std::size_t>(visit.layer / fsdp_->blocks_per_unit);
+      if (place >= unit_of_layer.size()) {
+        unit_of_layer.push_back(static_cast<int>(units_.size()));
+        units_.push_back({});
+      }
+      unit = unit_of_layer[place];
+    } else {
+      int& outside = apart && visit.part != Part::kEmbedding ? head : embedding;
+      if (outside < 0) {
+        outside = static_cast<int>(units_.size());
+        units_.push_back({});
+        units_.back().root = !apart;
+      }
+      unit = outside;
+    }
+    unit_of_visit_.push_back(unit);
+    for (const int w : visit.weights) {
+      if (!counted[w]) units_[unit].elements += layout_->weights[w].elements();
+      counted[w] = true;
+    }
+  }
+}
+
+// Forward and backward of a unit; under checkpointing a block's recomputation is part of its
+// backward, which is when its weights are needed again.
+void FsdpSharding::FindSpans() {
+  const int visits = static_cast<int>(trace_->size());
+  for (int v = 0; v < visits; ++v) {
+    const bool backward = (*trace_)[v].phase == Phase::kBackward;
+    if (spans_.empty() || spans_.back().unit != unit_of_visit_[v] ||
+        spans_.back().backward != backward) {
+      spans_.push_back({unit_of_visit_[v], v, v, backward});
+    }
+    spans_.back().last = v;
+  }
+}
+
+int FsdpSharding::SpanFrom(int v) const {
+  const auto span = std::ranges::find(spans_, v, &Span::first);
+  return span == spans_.end() ? -1 : static_cast<int>(span - spans_.begin());
+}
+
+int FsdpSharding::SpanTo(int v) const {
+  const auto span = std::ranges::find(spans_, v, &Span::last);
+  return span == spans_.end() ? -1 : static_cast<int>(span - spans_.begin());
+}
+
+bool FsdpSharding::ReleasesAfterForward(const Unit& unit) const {
+  return fsdp_->sharding == FsdpStrategy::kFullShard && !unit.root;
+}
+
+void FsdpSharding::StartMicroStep(const Label&, bool last) {
+  last_ = last;
+}
+
+// The rate limiter: with two released units outstanding the host stops until the older is done.
+void FsdpSharding::WaitForRelease(const Label& label) {
+  writer_->HostWaits(label, released_.front().op);
+  writer_->Memory(MemoryTerm::kLiveParameters, -1 * released_.front().bytes);
+  released_.pop_front();
+}
+
+void FsdpSharding::Unshard(int unit, const Label& label) {
+  Unit& u = units_[unit];
+  if (u.gathered || fsdp_->sharding == FsdpStrategy::kNoShard) return;
+  u.gathered = true;
+  if (fsdp_->limit_all_gathers) {
+    while (released_.size() >= kMaxReleasedUnits) WaitForRelease(label);
+  }
+  const ClusterSpec& cluster = scenario_->cluster;
+  const Communicator communicator = u.secondary ? Communicator::kSecondary : Communicator::kShard;
+  const int shards = kinds_.GroupOf(communicator).size;
+  GatherCall gather = GatherCallOf(u.elements, CeilDiv(u.elements, shards), shards,
+                                   fsdp_->quantized_weights, cluster);
+  const char* name = label.phase == Phase::kForward ? "weights_forward" : "weights_backward";
+  gather.call.kind = kinds_.Kind(name, CollectiveOp::kAllGather, communicator, writer_);
+  // The shard is kept in fp32 and cast to 16 bit before it travels.
+  gather.lead += MemoryTime(Bytes::Count(6 * CeilDiv(u.elements, shards)), cluster);
+  writer_->HostWork(
+      label, Seconds::Count((2 + gather.call.launches) * cluster.calibration.host_launch.value));
+  u.ready = writer_->Collective(Stream::kGather, communicator, WithAction(label, Action::kGather),
+                                gather.call, gather.lead);
+  writer_->StreamWaits(Stream::kGather, u.ready);
+  writer_->Memory(MemoryTerm::kLiveParameters, gather.call.full);
+  if (const auto& format = fsdp_->quantized_weights) {
+    u.ready = writer_->Kernel(Stream::kGather, WithAction(label, Action::kDequantize),
+                              MemoryTime(QuantizeTraffic(u.elements, format->bits), cluster));
+    writer_->Memory(MemoryTerm::kLiveParameters, Full(u) - gather.call.full);
+  }
+}
+
+void FsdpSharding::Reshard(int unit, const Label& label) {
+  Unit& u = units_[unit];
+  if (!u.gathered) return;
+  u.gathered = false;
+  if (fsdp_->secondary_partition_size > 1 && !u.secondary) {
+    u.secondary = true;
+    const std::int64_t shard = CeilDiv(u.elements, fsdp_->secondary_partition_size);
+    writer_->ExtendCompute(label, MemoryTime(CopyTraffic(shard), scenario_->cluster));
+    writer_->Memory(MemoryTerm::kSecondaryShard, Bytes::Count(2 * shard));
+    secondary_bytes_ += Bytes::Count(2 * shard);
+  }
+  const std::vector<OpId>& compute = writer_->tail(Stream::kCompute);
+  released_.push_back({compute.empty() ? u.ready : compute.back(), Full(u)});
+}
+
+void FsdpSharding::Before(int v, const Label& label) {
+  const int span = SpanFrom(v);
+  if (span < 0) return;
+  const Span& here = spans_[span];
+  writer_->HostWork(label, Seconds::Count(scenario_->cluster.calibration.host_hook.value));
+  Unshard(here.unit, label);
+  writer_->StreamWaits(Stream::kCompute, units_[here.unit].ready);
+  const int next = span + 1;
+  if (next == static_cast<int>(spans_.size()) || spans_[next].backward != here.backward) return;
+  const bool ahead =
+      here.backward ? fsdp_->backward_prefetch == BackwardPrefetch::kPre : fsdp_->forward_prefetch;
+  if (ahead) Unshard(spans_[next].unit, label);
+}
+
+void FsdpSharding::After(int v, const Label& label) {
+  const Visit& visit = (*trace_)[v];
+  for (const int w : visit.begun) {
+    // Full gradients of earlier micro-steps are added to.
+    if (has_gradients_) break;
+    writer_->Memory(MemoryTerm::kGradients, Bytes::Count(2 * layout_->weights[w].elements()));
+  }
+  const int span = SpanTo(v);
+  if (span < 0) return;
+  const Span& here = spans_[span];
+  if (!here.backward) {
+    if (ReleasesAfterForward(units_[here.unit])) Reshard(here.unit, label);
+    return;
+  }
+  // A unit that runs at both ends of the model (the root) is done with the last of its spans.
+  const bool again = std::any_of(spans_.begin() + span + 1, spans_.end(),
+                                 [&](const Span& later) { return later.unit == here.unit; });
+  if (again) return;
+  if (fsdp_->backward_prefetch == BackwardPrefetch::kPost &&
+      span + 1 < static_cast<int>(spans_.size())) {
+    Unshard(spans_[span + 1].unit, label);
+  }
+  Reshard(here.unit, label);
+  if (last_ || !fsdp_->no_sync) ReduceGradients(here.unit, label);
+}
+
+void FsdpSharding::ReduceGradients(int unit, const Label& label) {
+  const Unit& u = units_[unit];
+  const Label reduce = WithAction(label, Action::kReduce);
+  const ClusterSpec& cluster = scenario_->cluster;
+  // The last unit's gradients are freed when the next one's reduction is launched.
+  writer_->Memory(MemoryTerm::kGradients, -1 * gradients_in_flight_);
+  gradients_in_flight_ = Full(u);
+  writer_->StreamWaits(Stream::kReduce, Stream::kCompute);
+  writer_->HostWork(label, Seconds::Count(4 * cluster.calibration.host_launch.value));
+
+  if (fsdp_->quantized_gradients && kinds_.groups().across.size > 1) {
+    ReduceInTwoHops(u.elements, 1, kinds_.groups().shard.size, *fsdp_->quantized_gradients, cluster,
+                    label, &kinds_, writer_);
+  } else {
+    const bool fp32 = fsdp_->reduce_precision == ReducePrecision::kFp32;
+    const std::int64_t bytes = fp32 ? 4 : 2;
+    // Cast or copied into one buffer in the order of the shards.
+    writer_->Kernel(Stream::kReduce, reduce,
+                    MemoryTime(Bytes::Count((2 + bytes) * u.elements), cluster));
+    writer_->Memory(MemoryTerm::kBuffers, Bytes::Count(bytes * u.elements));
+    const bool shards = fsdp_->sharding != FsdpStrategy::kNoShard;
+    const Bytes full = Bytes::Count(bytes * u.elements);
+    const int kind =
+        kinds_.Kind("gradients", shards ? CollectiveOp::kReduceScatter : CollectiveOp::kAllReduce,
+                    Communicator::kShard, writer_);
+    const OpId op = writer_->Collective(
+        Stream::kReduce, Communicator::kShard, reduce,
+        {.kind = kind, .full = full, .payload = Bytes::Count(2 * u.elements)}, Seconds());
+    writer_->StreamWaits(Stream::kReduce, op);
+    writer_->Memory(MemoryTerm::kBuffers, Bytes::Count(-bytes * u.elements));
+  }
+  ReduceShard(u, reduce);
+}
+
+// HSDP: the copies of a shard are summed; then the shard is added to the gradients in fp32.
+void FsdpSharding::ReduceShard(const Unit& unit, const Label& label) {
+  const std::int64_t shard = CeilDiv(unit.elements, kinds_.groups().shard.size);
+  const std::int64_t bytes = fsdp_->reduce_precision == ReducePrecision::kFp32 ? 4 : 2;
+  if (kinds_.groups().replicas.size > 1) {
+    const Bytes full = Bytes::Count(bytes * shard);
+    const int kind = kinds_.Kind("gradients_replicas", CollectiveOp::kAllReduce,
+                                 Communicator::kReplicas, writer_);
+    const OpId op = writer_->Collective(
+        Stream::kReduce, Communicator::kReplicas, label,
+        {.kind = kind, .full = full, .payload = Bytes::Count(2 * shard)}, Seconds());
+    writer_->StreamWaits(Stream::kReduce, op);
+  }
+  writer_->Kernel(Stream::kReduce, label,
+                  MemoryTime(Bytes::Count((bytes + 8) * shard), scenario_->cluster));
+}
+
+void FsdpSharding::FinishMicroStep(const Label&) {
+  has_gradients_ = fsdp_->no_sync && !last_;
+  writer_->StreamWaits(Stream::kCompute, Stream::kReduce);
+  if (has_gradients_) return;
+  writer_->Memory(MemoryTerm::kGradients, -1 * gradients_in_flight_);
+  gradients_in_flight_ = Bytes();
+}
+
+std::int64_t FsdpSharding::optimizer_elements() const {
+  const int shards = fsdp_->sharding == FsdpStrategy::kNoShard ? 1 : kinds_.groups().shard.size;
+  std::int64_t elements = 0;
+  for (const Unit& unit : units_) elements += CeilDiv(unit.elements, shards);
+  return elements;
+}
+
+void FsdpSharding::FinishStep(const Label& label) {
+  while (!released_.empty()) WaitForRelease(label);
+  writer_->Memory(MemoryTerm::kSecondaryShard, -1 * secondary_bytes_);
+  secondary_bytes_ = Bytes();
+  for (Unit& unit : units_) unit.secondary = false;
+  // The loss is read once a step.
+  writer_->HostWaits(label, Stream::kCompute);
+}
+
+}  // namespace zerosim

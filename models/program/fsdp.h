@@ -1,0 +1,85 @@
+// PyTorch FSDP's schedule: one flat parameter a unit (a transformer block, or what lies outside of
+// all), gathered before the unit runs, released after it, its gradients reduced as one.
+//
+// Not modelled: CPU offload, parameters that are not trained, padding of each parameter by itself
+// (FSDP2), graph breaks of compilation.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "models/program/collective_kinds.h"
+#include "models/program/sharding.h"
+#include "models/program/trace.h"
+#include "models/scenario/scenario.h"
+#include "models/transformer/transformer.h"
+
+namespace zerosim {
+
+class FsdpSharding : public Sharding {
+ public:
+  // All arguments must outlive it. Requires scenario.fsdp.
+  FsdpSharding(const Scenario& scenario, const ModelLayout& layout, const std::vector<Visit>& trace,
+               const CollectiveKinds& kinds, ProgramWriter* writer);
+
+  void StartMicroStep(const Label& label, bool last) override;
+  void Before(int v, const Label& label) override;
+  void After(int v, const Label& label) override;
+  void BetweenPasses(const Label&) override {}
+  void FinishMicroStep(const Label& label) override;
+  std::int64_t optimizer_elements() const override;
+  void FinishStep(const Label& label) override;
+
+ private:
+  struct Unit {
+    std::int64_t elements = 0;
+    bool root = false;       // holds what lies outside of all units: never released within a step
+    bool gathered = false;   // or in flight
+    bool secondary = false;  // hpZ's second shard is written
+    OpId ready;              // its weights are there
+  };
+  // Visits of one pass that belong together: [first, last].
+  struct Span {
+    int unit = 0;
+    int first = 0;
+    int last = 0;
+    bool backward = false;
+  };
+  // Weights that were released when `op` is done.
+  struct Released {
+    OpId op;
+    Bytes bytes;
+  };
+
+  void FindUnits();
+  void FindSpans();
+  // The span that a visit starts or ends; -1 if it is inside of one.
+  int SpanFrom(int v) const;
+  int SpanTo(int v) const;
+
+  void Unshard(int unit, const Label& label);
+  void Reshard(int unit, const Label& label);
+  void ReduceGradients(int unit, const Label& label);
+  void ReduceShard(const Unit& unit, const Label& label);
+  void WaitForRelease(const Label& label);
+  bool ReleasesAfterForward(const Unit& unit) const;
+  Bytes Full(const Unit& unit) const { return Bytes::Count(2 * unit.elements); }
+
+  const Scenario* scenario_;
+  const FsdpConfig* fsdp_;
+  const ModelLayout* layout_;
+  const std::vector<Visit>* trace_;
+  CollectiveKinds kinds_;
+  ProgramWriter* writer_;
+  std::vector<Unit> units_;
+  std::vector<int> unit_of_visit_;
+  std::vector<Span> spans_;
+  std::deque<Released> released_;  // that the host has not waited for
+  Bytes gradients_in_flight_;      // full gradients that the reduce stream still reads
+  Bytes secondary_bytes_;
+  bool last_ = false;
+  bool has_gradients_ = false;  // full gradients of earlier micro-steps (no_sync)
+};
+
+}  // namespace zerosim

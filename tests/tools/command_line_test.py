@@ -1,0 +1,134 @@
+"""Tests of what a golden file cannot show: pipes, devices, all of a kind.    command_line_test.py ZEROSIM"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+ZEROSIM = sys.argv.pop(1)
+SCENARIO = pathlib.Path(__file__).resolve().parents[2] / "scenarios/zero3_dgx2_384.yaml"
+
+
+def zerosim(*arguments, **options):
+  """Returns exit status, standard output and standard error."""
+  options.setdefault("stdout", subprocess.PIPE)
+  done = subprocess.run([ZEROSIM, *arguments], stderr=subprocess.PIPE, text=True, timeout=20,
+                        check=False, **options)
+  return done.returncode, done.stdout, done.stderr
+
+
+def key_paths(value, path=""):
+  """Yields the paths of all keys in `value`, lists without an index."""
+  if isinstance(value, list):
+    for item in value:
+      yield from key_paths(item, path)
+  if isinstance(value, dict):
+    for key, below in value.items():
+      here = f"{path}.{key}" if path else key
+      yield here
+      yield from key_paths(below, here)
+
+
+def choices_of(schema):
+  """Yields every text that an "enum" of `schema` lists."""
+  if isinstance(schema, list):
+    for item in schema:
+      yield from choices_of(item)
+  if isinstance(schema, dict):
+    yield from (choice for choice in schema.get("enum", []) if isinstance(choice, str))
+    for below in schema.values():
+      yield from choices_of(below)
+
+
+class Scenario(unittest.TestCase):
+
+  def assert_accepted(self, result):
+    self.assertEqual((result[0], result[2]), (0, ""))
+    self.assertIn("ok\n  ranks       384: 24 nodes of 16 GPUs\n", result[1])
+
+  def test_may_come_by_standard_input(self):
+    with SCENARIO.open() as file:
+      self.assert_accepted(zerosim("check", "/dev/stdin", stdin=file))
+    self.assert_accepted(zerosim("check", "/dev/stdin", input=SCENARIO.read_text()))
+
+  def test_may_come_by_a_pipe_as_of_process_substitution(self):
+    read, write = os.pipe()
+    os.write(write, SCENARIO.read_bytes())
+    os.close(write)
+    self.assert_accepted(zerosim("check", f"/dev/fd/{read}", pass_fds=[read]))
+    os.close(read)
+
+  def test_may_come_late_and_slowly_by_a_named_pipe(self):
+    with tempfile.TemporaryDirectory() as folder:
+      pipe = os.path.join(folder, "pipe")
+      os.mkfifo(pipe)
+
+      def write():
+        time.sleep(0.3)
+        with open(pipe, "wb", buffering=0) as file:
+          text = SCENARIO.read_bytes()
+          time.sleep(1.3)  # longer than a pipe may be without a writer
+          file.write(text[:100])
+          time.sleep(0.1)
+          file.write(text[100:])
+
+      writer = threading.Thread(target=write)
+      writer.start()
+      self.assert_accepted(zerosim("check", pipe))
+      writer.join()
+
+  def test_is_not_waited_for_where_nobody_writes(self):
+    with tempfile.TemporaryDirectory() as folder:
+      pipe = os.path.join(folder, "pipe")
+      os.mkfifo(pipe)
+      self.assertEqual(zerosim("run", pipe),
+                       (2, "", f"{pipe}: error: is a pipe that nothing was written to within 1 s; "
+                        "start its writer first\n"))
+
+  def test_is_no_device(self):
+    self.assertEqual(zerosim("run", "/dev/zero"),
+                     (2, "", "/dev/zero: error: is neither a file nor a pipe\n"))
+
+
+class Explain(unittest.TestCase):
+
+  def test_knows_every_key_that_a_run_writes(self):
+    status, out, _ = zerosim("run", str(SCENARIO), "--quiet", "--json", "-")
+    self.assertEqual(status, 0)
+    paths = set(key_paths(json.loads(out)))
+    self.assertGreater(len(paths), 80)
+    for path in sorted(paths):
+      with self.subTest(path):
+        status, out, _ = zerosim("explain", path)
+        self.assertEqual(status, 0)
+        self.assertIn(f"{path}, key of a result", out)
+
+  def test_knows_every_value_that_a_key_chooses_from(self):
+    schema = json.loads((SCENARIO.parent / "scenario.schema.json").read_text())
+    choices = set(choices_of(schema))
+    self.assertTrue({"pcie", "switch", "selective", "hierarchical_ring"} <= choices, choices)
+    for choice in sorted(choices):
+      with self.subTest(choice):
+        status, out, _ = zerosim("explain", choice)
+        self.assertEqual(status, 0)
+        self.assertIn(f"{choice}, value of ", out)
+
+
+class Output(unittest.TestCase):
+
+  def test_that_does_not_arrive_is_a_fault_of_the_environment(self):
+    for arguments in (["--help"], ["--version"], ["run", "--help"], ["explain"], ["explain", "qgZ"],
+                      ["check", str(SCENARIO)], ["run", str(SCENARIO), "--dump", "program"]):
+      with self.subTest(arguments), open("/dev/full", "w", encoding="utf-8") as full:
+        self.assertEqual(zerosim(*arguments, stdout=full),
+                         (1, None, "zerosim: standard output: cannot write: No space left on "
+                          "device\n"))
+
+
+if __name__ == "__main__":
+  unittest.main()

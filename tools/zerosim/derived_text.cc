@@ -1,0 +1,89 @@
+#include "tools/zerosim/derived_text.h"
+
+#include <fmt/format.h>
+
+#include "models/core/units_text.h"
+#include "models/parallel/scenario_groups.h"
+#include "sim/fit.h"
+
+namespace zerosim {
+namespace {
+
+const char* NameOf(FsdpStrategy strategy) {
+  switch (strategy) {
+    case FsdpStrategy::kFullShard:
+      return "full_shard";
+    case FsdpStrategy::kShardGradOp:
+      return "shard_grad_op";
+    case FsdpStrategy::kNoShard:
+      return "no_shard";
+  }
+  return "?";
+}
+
+std::string StrategyText(const Scenario& s) {
+  std::string text = s.fsdp ? fmt::format("FSDP {}", NameOf(s.fsdp->sharding))
+                            : fmt::format("ZeRO stage {}", s.zero.stage);
+  if (!s.shards_weights()) return text;
+  if (const auto& format = s.quantized_weights()) {
+    text += fmt::format(", qwZ in {} bits", format->bits);
+  }
+  if (s.secondary_size() > 1) text += fmt::format(", hpZ over {} ranks", s.secondary_size());
+  if (const auto& gradients = s.quantized_gradients()) {
+    const int in_node = gradients->in_node.bits;
+    const int between = gradients->between_nodes.bits;
+    text += fmt::format(", qgZ in {} bits", in_node == between || !gradients->two_hops
+                                                ? std::to_string(between)
+                                                : fmt::format("{} and {}", in_node, between));
+  }
+  return text;
+}
+
+std::string GroupText(const char* name, const ProcessGroup& group) {
+  if (group.size == 1) return "";
+  return fmt::format("; {} {}{}", name, group.size,
+                     group.stride == 1 ? "" : fmt::format(", every {}th rank", group.stride));
+}
+
+// "tp 8 x dp 16, order tp-dp-pp; ", or nothing if only samples are divided.
+std::string DivisionText(const ParallelSpec& p) {
+  if (p.model_ranks() == 1) return "";
+  std::string text;
+  const auto add = [&](const char* name, int size) {
+    if (size > 1) text += fmt::format("{}{} {}", text.empty() ? "" : " x ", name, size);
+  };
+  add("tp", p.tensor);
+  add("cp", p.context);
+  add("pp", p.pipeline);
+  return text +
+         (p.order == RankOrder::kTensorDataPipeline ? ", order tp-dp-pp; " : ", order tp-pp-dp; ");
+}
+
+}  // namespace
+
+std::string DerivedText(const Scenario& s) {
+  const ProcessGroups groups = ProcessGroupsOf(s);
+  const TrainingSpec& training = s.training;
+  const std::int64_t samples =
+      training.micro_batch_size * training.gradient_accumulation_steps * s.sample_ranks();
+  const Bytes peak = PeakMemory(s);
+  const Bytes capacity = s.cluster.node.gpu.memory;
+  return fmt::format(
+      "  ranks       {}: {} nodes of {} GPUs\n"
+      "  parameters  {:.4g} billion\n"
+      "  strategy    {}\n"
+      "  groups      {}shard {}{}{}{}{}{}\n"
+      "  batch       {} samples of {} tokens a step: micro-batch {} x {} micro-steps x {} ranks\n"
+      "  memory      {} of {} a GPU at the peak{}\n",
+      s.world_size(), s.cluster.nodes, s.cluster.node.gpus,
+      static_cast<double>(Layout(s.model).parameters()) * 1e-9, StrategyText(s),
+      DivisionText(s.parallel), groups.shard.size,
+      groups.shard.stride == 1 ? "" : fmt::format(", every {}th rank", groups.shard.stride),
+      GroupText("in the node", groups.in_node), GroupText("across nodes", groups.across),
+      GroupText("secondary", groups.secondary), GroupText("replicas", groups.replicas), samples,
+      training.sequence_length, training.micro_batch_size, training.gradient_accumulation_steps,
+      s.sample_ranks(), FormatBytes(peak), FormatBytes(capacity),
+      peak <= capacity ? "" : ": does not fit");
+}
+
+}  // namespace zerosim
