@@ -53,6 +53,7 @@ class FluidRun {
   s4u::Host* hub_ = nullptr;
   std::vector<s4u::Host*> ports_;  // by LinkId; null where a class is not needed
   std::vector<s4u::Host*> gpus_;   // one a rank class
+  std::vector<bool> shares_gpu_;   // whether kernels of a class run beside each other
   // All of them, to the end: SimGrid still needs one when it reports that it is over.
   std::vector<s4u::ExecPtr> activities_;
   std::vector<int> ids_;  // of operations, for activities to point to
@@ -83,6 +84,12 @@ void FluidRun::BuildPlatform() {
     gpus_.push_back(zone->create_host("gpu" + std::to_string(i), 1.0)->seal());
   }
   zone->seal();
+  shares_gpu_.assign(program_.rank_classes.size(), false);
+  for (const Op& op : program_.ops) {
+    if (op.kind == OpKind::kKernel && op.stream != Stream::kCompute) {
+      shares_gpu_[op.rank_class] = true;
+    }
+  }
 }
 
 Timeline FluidRun::Run() {
@@ -116,12 +123,14 @@ void FluidRun::Start(int id) {
       session_.After(op.time, [this, id] { Finish(id); });
       return;
     case OpKind::kKernel: {
-      if (op.time <= Seconds()) {
-        session_.Soon([this, id] { Finish(id); });
+      const Seconds time = op.time + TimeInside(op, calls_);
+      // A kernel that no other can run beside needs no sharing.
+      if (time <= Seconds() || !shares_gpu_[op.rank_class]) {
+        session_.After(time, [this, id] { Finish(id); });
         return;
       }
       s4u::ExecPtr exec = s4u::Exec::init();
-      exec->set_flops_amount(op.time.seconds());
+      exec->set_flops_amount(time.seconds());
       exec->set_host(gpus_[op.rank_class]);
       Launch(id, std::move(exec));
       return;
@@ -211,6 +220,7 @@ std::vector<LinkId> NeededLinks(const std::vector<LoweredCall>& calls,
     bool drop = std::all_of(times.begin(), times.end(),
                             [&](const std::vector<double>& t) { return t[a] == 0; });
     for (std::size_t b = 0; b < n && !drop; ++b) {
+      if (network.links[a].stage != network.links[b].stage) continue;
       // Of two equal classes the first stays.
       drop = b != a && dominated_by(a, b) && (b < a || !dominated_by(b, a));
     }

@@ -165,8 +165,8 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(NeoxConfig, RefusesParallelismAtItsPlace) {
   std::string config = kConfig;
   config.replace(config.find("size\": 0"), 8, "size\": 4");
-  EXPECT_THAT(Error(config), HasSubstr("n.yml:3:25: error: parallelism.pipeline: pipeline "
-                                       "parallelism is not supported yet; expected 1, got 4"));
+  EXPECT_THAT(Error(config), HasSubstr("n.yml:3:25: error: parallelism.pipeline: DeepSpeed "
+                                       "refuses pipeline parallelism with ZeRO stages 2 and 3"));
 }
 
 TEST(NeoxConfig, RefusesCheckpointsThatAreSpreadOverAModel) {

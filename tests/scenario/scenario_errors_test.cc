@@ -218,20 +218,14 @@ TEST(ScenarioErrors, DemandAFabricOfTwoNodes) {
 }
 
 TEST(ScenarioErrors, SayWhatIsNotSupportedYet) {
-  EXPECT_EQ(
-      ErrorOf(SmallScenario() + "parallelism: {pipeline: 8}\n"
-                                "fsdp: {}\n"),
-      "s.yaml:11:25: error: parallelism.pipeline: pipeline parallelism is not supported yet; "
-      "expected 1, got 8\n"
-      "  parallelism: {pipeline: 8}\n"
-      "                          ^\n"
-      "s.yaml:11:25: error: parallelism.pipeline: DeepSpeed refuses pipeline parallelism with "
-      "ZeRO stages 2 and 3 (3589; Megatron-DeepSpeed 474)\n"
-      "  parallelism: {pipeline: 8}\n"
-      "                          ^\n"
-      "s.yaml:12:1: error: fsdp: a scenario has one strategy, and \"zero\" is given too\n"
-      "  fsdp: {}\n"
-      "  ^\n");
+  EXPECT_EQ(ErrorOf(SmallScenario() + "parallelism: {expert: 8}\n"
+                                      "fsdp: {}\n"),
+            "s.yaml:11:15: error: parallelism.expert: expert parallelism is not supported yet\n"
+            "  parallelism: {expert: 8}\n"
+            "                ^\n"
+            "s.yaml:12:1: error: fsdp: a scenario has one strategy, and \"zero\" is given too\n"
+            "  fsdp: {}\n"
+            "  ^\n");
 }
 
 TEST(ScenarioErrors, HoldAParameterWithinItsRange) {
