@@ -306,7 +306,10 @@ void AddQuantization(const Scenario& scenario, const PreparedStep& step, StepRep
     report->weights_backward =
         PathOf(scenario.secondary_size() > 1 ? 2 : 1, *format, shard.group_size);
   }
-  if (scenario.quantized_gradients() && groups.across.size > 1) {
+  // Stage 3 without reduce_scatter sums its buckets in 16 bit.
+  const bool sums_buckets =
+      !scenario.fsdp && scenario.zero.collective() == GradientCollective::kAllReduce;
+  if (scenario.quantized_gradients() && groups.across.size > 1 && !sums_buckets) {
     const GradientQuantization& formats = *scenario.quantized_gradients();
     const QuantizedSize first =
         QuantizedSizeOf(largest->tensor_elements(), formats.in_node,

@@ -7,7 +7,8 @@
 namespace zerosim {
 namespace {
 
-constexpr std::int64_t kValueBytes = 2;       // fp16 and bf16, weights and gradients
+constexpr std::int64_t kValueBytes = 2;  // fp16 and bf16, weights and gradients
+constexpr std::int64_t kFp32Bytes = 4;
 constexpr std::int64_t kOptimizerBytes = 12;  // fp32 master weight, Adam's two moments
 constexpr std::int64_t kMebibyte = 1 << 20;
 
@@ -154,11 +155,14 @@ StaticMemory StaticMemoryOf(const Scenario& scenario, const ModelLayout& layout)
 
   std::int64_t parameters = full;
   if (zero.stage == 3) parameters = shard + PersistentElements(layout, zero);
-  const std::int64_t gradients = zero.stage >= 2 ? shard : full;
+  std::int64_t gradients = kValueBytes * (zero.stage >= 2 ? shard : full);
+  if (zero.stage >= 2 && zero.gradient_precision == GradientPrecision::kFp32) {
+    gradients = kFp32Bytes * shard;
+  }
   const std::int64_t optimizer = zero.stage >= 1 ? shard : full;
 
   return {.parameters = Bytes::Count(kValueBytes * parameters),
-          .gradients = Bytes::Count(kValueBytes * gradients),
+          .gradients = Bytes::Count(gradients),
           .optimizer = Bytes::Count(kOptimizerBytes * optimizer),
           .buffers = Bytes::Count(kValueBytes * BufferElements(zero)),
           .context = context};

@@ -56,17 +56,34 @@ void GradientReducer::WaitForOldReductions(const Label& label) {
   unfinished_.pop_front();
 }
 
+// The first branch of __reduce_and_partition_ipg_grads in stage3.py.
+bool GradientReducer::AllReducesBucket() const {
+  const ZeroConfig& zero = scenario_->zero;
+  if (zero.stage != 3 || zero.collective() != GradientCollective::kAllReduce ||
+      !zero.contiguous_gradients) {
+    return false;
+  }
+  // The tensors of one weight fill buckets one after the other.
+  const std::int64_t elements =
+      bucket_.size() == 1 ? layout_->weights[bucket_[0]].tensor_elements() : bucket_elements_;
+  return elements <= zero.reduce_bucket_size;
+}
+
+bool GradientReducer::HasTwoHops() const {
+  const ZeroConfig& zero = scenario_->zero;
+  return zero.stage == 3 && zero.quantized_gradients && groups().across.size > 1;
+}
+
 // Whether DeepSpeed sends this gradient through qgZ: matrices only, on several nodes, of a size
 // that divides by twice the world.
 bool GradientReducer::QuantizedTogether(int weight) const {
-  const ZeroConfig& zero = scenario_->zero;
-  if (zero.stage != 3 || !zero.quantized_gradients || groups().across.size < 2) return false;
+  if (!HasTwoHops()) return false;
   const Weight& w = layout_->weights[weight];
   if (w.is_vector()) return false;
   if (w.tensor_elements() % (2 * std::int64_t{groups().shard.size}) == 0) return true;
   writer_->Warn(
       fmt::format("qgZ: gradients of {} rows x {} columns do not divide by 2 x {} ranks: DeepSpeed "
-                  "sends them in 16 bit",
+                  "sends them in 16 bit (5056)",
                   w.rows, w.columns, groups().shard.size));
   return false;
 }
@@ -77,11 +94,15 @@ void GradientReducer::Reduce(const Label& label) {
 
   std::vector<int> plain;
   std::vector<int> quantized;
-  for (const int w : bucket_) (QuantizedTogether(w) ? quantized : plain).push_back(w);
-  const bool qgz =
-      scenario_->zero.stage == 3 && scenario_->zero.quantized_gradients && groups().across.size > 1;
-  if (qgz) {
-    // The fall-back of qgZ reduces one tensor a call.
+  const bool flat = AllReducesBucket();
+  for (const int w : bucket_) (!flat && QuantizedTogether(w) ? quantized : plain).push_back(w);
+  if (flat) {
+    // The bucket's buffer as it is: nothing is joined first.
+    const int calls = BucketsOf(bucket_);
+    writer_->HostWork(label,
+                      Seconds::Count(3 * calls * scenario_->cluster.calibration.host_launch.value));
+    ReduceFlat(CollectiveOp::kAllReduce, Communicator::kShard, bucket_elements_, calls, label);
+  } else if (HasTwoHops()) {
     for (const int w : plain) ReduceTogether({w}, label);
   } else {
     // Experts that the ranks divide are reduced over those that hold the same.
@@ -122,7 +143,8 @@ void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Labe
     elements += layout_->weights[w].elements();
     tensors += layout_->weights[w].count;
   }
-  const int calls = weights.size() == 1 ? CallsFor(layout_->weights[weights[0]]) : 1;
+  // qgZ's fall-back reduces one tensor a call.
+  const int calls = HasTwoHops() ? static_cast<int>(tensors) : BucketsOf(weights);
 
   writer_->HostWork(label, Seconds::Count(3 * calls * cluster.calibration.host_launch.value));
   // Several tensors, or one that does not divide, are first joined into one padded buffer.
@@ -130,13 +152,17 @@ void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Labe
     writer_->Kernel(Stream::kReduce, WithAction(label, Action::kReduce),
                     MemoryTime(CopyTraffic(elements), cluster));
   }
-  const bool scatter = scenario_->zero.stage == 3 ||
-                       scenario_->zero.gradient_collective == GradientCollective::kReduceScatter;
+  const ZeroConfig& zero = scenario_->zero;
+  const bool scatter = zero.stage == 3 ||
+                       (zero.stage > 0 && zero.collective() == GradientCollective::kReduceScatter);
+  ReduceFlat(scatter ? CollectiveOp::kReduceScatter : CollectiveOp::kAllReduce, communicator,
+             elements, calls, label);
+}
+
+void GradientReducer::ReduceFlat(CollectiveOp operation, Communicator communicator,
+                                 std::int64_t elements, int calls, const Label& label) {
   const Bytes full = Bytes::Count(2 * elements);
-  const int kind = kinds_.Kind("gradients",
-                               scatter && scenario_->zero.stage > 0 ? CollectiveOp::kReduceScatter
-                                                                    : CollectiveOp::kAllReduce,
-                               communicator, writer_);
+  const int kind = kinds_.Kind("gradients", operation, communicator, writer_);
   const OpId op = writer_->Collective(
       Stream::kReduce, communicator, WithAction(label, Action::kReduce),
       {.kind = kind, .full = full, .payload = full, .launches = calls}, Seconds());
@@ -158,17 +184,14 @@ void GradientReducer::ReduceOverReplicas(std::int64_t elements, const Label& lab
   writer_->StreamWaits(Stream::kReduce, op);
 }
 
-// Buckets that the tensors of `weight` fill one after the other. They stand in the program as one
+// Buckets that the tensors of one weight fill one after the other. They stand in the program as one
 // reduction: there may be tens of thousands of experts.
-int GradientReducer::CallsFor(const Weight& weight) const {
-  if (weight.count == 1) return 1;
-  if (scenario_->zero.stage == 3 && scenario_->zero.quantized_gradients &&
-      groups().across.size > 1) {
-    return static_cast<int>(weight.count);  // qgZ's fall-back reduces one tensor a call
-  }
+int GradientReducer::BucketsOf(const std::vector<int>& weights) const {
+  const Weight& first = layout_->weights[weights[0]];
+  if (weights.size() > 1 || first.count == 1) return 1;
   const std::int64_t fitting = std::max<std::int64_t>(
-      1, scenario_->zero.reduce_bucket_size / std::max<std::int64_t>(1, weight.tensor_elements()));
-  return static_cast<int>(CeilDiv(weight.count, fitting));
+      1, scenario_->zero.reduce_bucket_size / std::max<std::int64_t>(1, first.tensor_elements()));
+  return static_cast<int>(CeilDiv(first.count, fitting));
 }
 
 void GradientReducer::ReduceQuantized(int weight, const Label& label) {

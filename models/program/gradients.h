@@ -18,7 +18,8 @@ namespace zerosim {
 // reduce_bucket_size elements the bucket is reduced first. At most two reductions are unfinished:
 // the host waits for the third last. Under qgZ (stage 3, more than one node) each matrix of a
 // bucket goes through the two-hop all-to-all by itself, and each vector through a 16-bit
-// reduce-scatter by itself.
+// reduce-scatter by itself. Stage 3 without reduce_scatter all-reduces the bucket's flat buffer
+// instead, where there is one (contiguous_gradients) and the bucket fits into it.
 class GradientReducer {
  public:
   GradientReducer(const Scenario& scenario, const ModelLayout& layout, CollectiveKinds kinds,
@@ -42,9 +43,13 @@ class GradientReducer {
   // Over the stage's group, or another.
   void ReduceTogether(const std::vector<int>& weights, const Label& label,
                       std::optional<Communicator> over = std::nullopt);
+  void ReduceFlat(CollectiveOp operation, Communicator communicator, std::int64_t elements,
+                  int calls, const Label& label);
   void ReduceQuantized(int weight, const Label& label);
   void ReduceOverReplicas(std::int64_t elements, const Label& label);
-  int CallsFor(const Weight& weight) const;
+  int BucketsOf(const std::vector<int>& weights) const;
+  bool AllReducesBucket() const;
+  bool HasTwoHops() const;
   bool QuantizedTogether(int weight) const;
   void WaitForOldReductions(const Label& label);
 

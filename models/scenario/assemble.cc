@@ -8,7 +8,8 @@
 #include <fmt/format.h>
 
 #include "models/core/check.h"
-#include "models/frameworks/huggingface.h"
+#include "models/frameworks/import.h"
+#include "models/frameworks/sections.h"
 #include "models/scenario/keys.h"
 
 namespace zerosim {
@@ -30,14 +31,6 @@ bool IsReference(std::string_view path) {
 bool IsFlagOrSection(std::string_view path) {
   const KeySpec* key = FindKey(path);
   return key != nullptr && key->type == KeyType::kFlagOrSection;
-}
-
-Node TextNode(std::string text, Location where) {
-  Node node;
-  node.kind = Node::Kind::kText;
-  node.text = std::move(text);
-  node.where = std::move(where);
-  return node;
 }
 
 // {base: name} for a name, so that keys can be put beside it; {} for true.
@@ -87,7 +80,7 @@ constexpr Shelf kShelves[] = {
 class Assembler {
  public:
   Assembler(const std::string& file, const Catalog& catalog, const Files& files, Problems* problems)
-      : file_(file), files_(files), problems_(problems) {
+      : files_(files), problems_(problems) {
     // The scenario's folder and those above it, as the path names them.
     std::filesystem::path folder = std::filesystem::path(file).parent_path();
     for (int i = 0; i < 8; ++i) {
@@ -228,7 +221,7 @@ class Assembler {
   bool ResolveOne(Node* node, const Shelf& shelf, std::vector<std::string>* chain) {
     if (node->is_text()) MakeSection(node, shelf.path);
     if (!node->is_map()) return true;  // the reader says what is wrong with it
-    if (shelf.path == "model" && node->Find("huggingface") != nullptr) return ImportModel(node);
+    if (shelf.path == "model" && node->Find("huggingface") != nullptr) return ReplaceByImport(node);
     const Node* base = node->Find("base");
     if (base == nullptr) return true;
     const Node named = *base;
@@ -244,9 +237,8 @@ class Assembler {
     return true;
   }
 
-  // Puts the keys beside "huggingface" over those of the file that it names, whose path is relative
-  // to the file that names it.
-  bool ImportModel(Node* node) {
+  // Puts the keys beside "huggingface" over those of the file that it names.
+  bool ReplaceByImport(Node* node) {
     const Node named = *node->Find("huggingface");
     Erase(node, "huggingface");
     if (node->Find("base") != nullptr) {
@@ -254,23 +246,7 @@ class Assembler {
                      "model.huggingface: expected either base or huggingface, got both");
       return false;
     }
-    if (!named.is_text() || named.text.empty()) {
-      problems_->Add(named.where,
-                     "model.huggingface: expected the name of a file, got " + Describe(named));
-      return false;
-    }
-    // An option of the command line lies in no file.
-    const std::filesystem::path beside(named.where.line == 0 ? file_ : named.where.file);
-    const std::string path = (beside.parent_path() / named.text).lexically_normal().string();
-    Files::Content content = files_.Read(path);
-    if (!content.text) {
-      problems_->Add(named.where, fmt::format("model.huggingface: {}: {}", path, content.problem));
-      return false;
-    }
-    problems_->AddSource(path, *content.text);
-    const std::optional<Node> config = ParseDocument(*content.text, path, problems_, Syntax::kJson);
-    if (!config) return false;
-    std::optional<Node> imported = ModelOfHuggingFace(*config, path, problems_);
+    std::optional<Node> imported = ImportModel(named, files_, problems_);
     if (!imported) return false;
     Merge(&*imported, std::move(*node), "model");
     *node = std::move(*imported);
@@ -344,7 +320,6 @@ class Assembler {
     for (Node& item : node->items) PutAt(&item, where);
   }
 
-  const std::string file_;  // the scenario's
   const Files& files_;
   Problems* const problems_;
   std::vector<std::string> folders_;
@@ -364,6 +339,7 @@ std::optional<Node> Assemble(const std::string& text, const std::string& file,
   if (!root) return std::nullopt;
   for (const Override& o : set) assembler.Apply(o, &*root);
   assembler.Resolve(&*root);
+  ImportFrameworks(&*root, files, problems);
   return root;
 }
 

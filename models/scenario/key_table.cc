@@ -24,6 +24,13 @@ constexpr KeySpec kKeys[] = {
                 "this file win over them; sections merge key by key. It may include another in "
                 "turn."},
 
+    {.path = "neox",
+     .type = kText,
+     .otherwise = "every key stands here",
+     .meaning = "A GPT-NeoX configuration (YAML), relative to this file, that gives model, "
+                "training, parallelism and zero; keys that the scenario gives itself win. It does "
+                "not say the vocabulary: add model.vocabulary."},
+
     {.path = "cluster", .meaning = "The machine that trains."},
     {.path = "cluster.nodes",
      .type = kInteger,
@@ -682,6 +689,16 @@ constexpr KeySpec kKeys[] = {
     {.path = "zero",
      .otherwise = "the strategy is fsdp",
      .meaning = "The ZeRO or ZeRO++ strategy, as DeepSpeed carries it out."},
+    {.path = "zero.deepspeed_config",
+     .type = kText,
+     .otherwise = "every key stands here",
+     .meaning = "A DeepSpeed configuration (ds_config.json), relative to this file, that gives the "
+                "keys of this section and training's batch sizes and precision. Keys that the "
+                "scenario gives itself win, with a warning where they differ; of the three batch "
+                "sizes any two give the third, and a train_batch_size that no longer goes with the "
+                "others is dropped. \"auto\" is what the Hugging Face integration makes of it. "
+                "Keys that have no effect here are listed by `zerosim check`, those that would "
+                "have one and are not modelled are refused."},
     {.path = "zero.stage",
      .type = kInteger,
      .low = 0,
@@ -778,11 +795,21 @@ constexpr KeySpec kKeys[] = {
                 "a node has GPUs."},
     {.path = "zero.gradient_collective",
      .type = kChoice,
-     .fallback = "all_reduce",
+     .otherwise = "all_reduce, in stage 3 reduce_scatter",
      .choices = "all_reduce|reduce_scatter",
-     .meaning = "How stages 1 and 2 sum gradients: by all-reduce, as DeepSpeed does by default, or "
-                "by reduce-scatter, as the ZeRO paper says. Stage 0 always all-reduces, stage 3 "
-                "always reduce-scatters."},
+     .meaning = "How gradients are summed. Stages 1 and 2: by all-reduce, as DeepSpeed does by "
+                "default, or by reduce-scatter, as the ZeRO paper says (DeepSpeed's "
+                "use_multi_rank_bucket_allreduce: false). Stage 3: by reduce-scatter or, with "
+                "DeepSpeed's reduce_scatter: false, by all-reduce; qgZ then never runs, except on "
+                "weights above reduce_bucket_size and without contiguous_gradients. Stage 0 always "
+                "all-reduces."},
+    {.path = "zero.gradient_precision",
+     .type = kChoice,
+     .fallback = "model",
+     .choices = "model|fp32",
+     .meaning = "Type of the gradients that a rank keeps until the optimizer's step, in stages 2 "
+                "and 3: that of the weights, or fp32, which doubles them. DeepSpeed's "
+                "data_types.grad_accum_dtype."},
     {.path = "zero.prefetch_bucket_size",
      .type = kInteger,
      .fallback = "5e7",
@@ -1037,19 +1064,9 @@ constexpr KeySpec kKeys[] = {
                 "ring over all ranks, or one in each node and one across."},
 };
 
-constexpr ReservedKey kReserved[] = {
-    {"zero.deepspeed_config",
-     "reading a DeepSpeed configuration is not supported yet; write its "
-     "keys here"},
-};
-
 }  // namespace
 
 std::span<const KeySpec> AllKeys() {
   return kKeys;
 }
-std::span<const ReservedKey> ReservedKeys() {
-  return kReserved;
-}
-
 }  // namespace zerosim

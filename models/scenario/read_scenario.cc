@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "models/frameworks/known_problems.h"
 #include "models/scenario/canonical_text.h"
 #include "models/scenario/keys.h"
 #include "models/scenario/read_sections.h"
@@ -84,10 +85,12 @@ ReadResult ReadScenarioText(const std::string& text, const std::string& path,
   top.Finish();
 
   CheckBetweenSections(*root, &scenario, &problems);
+  ReportKnownProblems(*root, scenario, &problems);
   problems.ThrowIfAny();
 
   WarnOfKeysWithoutEffect(*root, scenario, &problems);
   result.warnings = problems.Warnings();
+  result.notes = problems.Notes();
   result.canonical_text = CanonicalText(*root);
   return result;
 }

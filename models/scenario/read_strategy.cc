@@ -140,7 +140,10 @@ ZeroConfig ReadZero(SectionReader section, int gpus_per_node) {
   section.ReadCountOrNode("shard_size", gpus_per_node, &zero.shard_size);
   section.ReadChoice("secondary_rule", &zero.secondary_rule);
   zero.quantized_gradients = ReadQuantizedGradients(&section);
-  section.ReadChoice("gradient_collective", &zero.gradient_collective);
+  GradientCollective collective{};
+  section.ReadChoice("gradient_collective", &collective);
+  if (section.Has("gradient_collective")) zero.gradient_collective = collective;
+  section.ReadChoice("gradient_precision", &zero.gradient_precision);
   section.Read("prefetch_bucket_size", &zero.prefetch_bucket_size);
   section.Read("max_live_parameters", &zero.max_live_parameters);
   section.Read("max_reuse_distance", &zero.max_reuse_distance);

@@ -379,12 +379,6 @@ class Checker {
                          Mention("parallelism.pipeline", "training.gradient_accumulation_steps"),
                          micro_batches));
     }
-    if (!s_.fsdp && Know({"zero.stage"}) && s_.zero.stage >= 2) {
-      Report("zero.stage",
-             fmt::format("expected 0 or 1 with {} pipeline stages{}, got {}: DeepSpeed refuses "
-                         "ZeRO-2 and ZeRO-3 with a pipeline (issue 3589)",
-                         p.pipeline, Mention("parallelism.pipeline", "zero.stage"), s_.zero.stage));
-    }
   }
 
   void CheckExperts() {
@@ -396,9 +390,9 @@ class Checker {
       return;
     }
     if (Know({"model.mixture.experts"}) && s_.model.mixture->experts % ranks != 0) {
-      Report(key, fmt::format("expected a divisor of the {} experts{}, got {}",
-                              s_.model.mixture->experts, Mention("model.mixture.experts", key),
-                              ranks));
+      Report(key,
+             fmt::format("expected a divisor of the {} experts{}, got {}",
+                         s_.model.mixture->experts, Mention("model.mixture.experts", key), ranks));
     }
     if (DataRanks() % ranks != 0) {
       Report(key, fmt::format("expected a divisor of the {} data-parallel ranks, got {}",
@@ -524,6 +518,8 @@ void WarnOfSecondaryOfAll(const Places& places, const Scenario& scenario, Proble
       scenario.fsdp ? "fsdp.secondary_partition_size" : "zero.secondary_partition_size";
   const ProcessGroups groups = ProcessGroupsOf(scenario);
   if (scenario.secondary_size() == 1 || groups.secondary.size != groups.shard.size) return;
+  // The known problems of DeepSpeed say it of one node.
+  if (!scenario.fsdp && scenario.cluster.nodes == 1) return;
   // Other strategies do not gather for backward, and say so of the key.
   if (scenario.fsdp && scenario.fsdp->sharding != FsdpStrategy::kFullShard) return;
   problems->Warn(
@@ -583,6 +579,11 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
   const bool one_node = scenario.cluster.nodes == 1;
 
   WarnOfSecondaryOfAll(places, scenario, problems);
+  if (zero.stage == 0) warn({"zero.gradient_collective"}, "in stage 0, which always all-reduces");
+  if (zero.stage < 2) {
+    warn({"zero.gradient_precision"},
+         fmt::format("in stage {}; it belongs to stages 2 and 3", zero.stage));
+  }
   if (scenario.fsdp) {
     WarnOfFsdpKeys(scenario, warn);
   } else if (zero.stage != 3) {
@@ -593,8 +594,7 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
           "zero.overlap.quantized_reduce", "training.first_step"},
          fmt::format("in stage {}; it belongs to stage 3", zero.stage));
   } else {
-    warn({"zero.allgather_bucket_size", "zero.gradient_collective"},
-         "in stage 3; it belongs to stages 1 and 2");
+    warn({"zero.allgather_bucket_size"}, "in stage 3; it belongs to stages 1 and 2");
     if (!zero.has_secondary()) {
       warn({"zero.secondary_rule"}, "without secondary_partition_size");
     } else if (scenario.training.gradient_accumulation_steps == 1) {
@@ -603,22 +603,20 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
     if (!zero.quantized_gradients) {
       warn({"zero.overlap.quantized_reduce"}, "without quantized_gradients");
     } else if (const char* const why = WhyUnquantized(scenario)) {
-      warn({"zero.quantized_gradients", "zero.overlap.quantized_reduce"}, why);
+      // The known problems of DeepSpeed say it of one node.
+      if (!one_node) warn({"zero.quantized_gradients"}, why);
+      warn({"zero.overlap.quantized_reduce"}, why);
     } else {
-      warn({"zero.overlap.reduce"}, "with quantized_gradients; see quantized_reduce");
+      if (zero.collective() == GradientCollective::kAllReduce && zero.contiguous_gradients) {
+        warn({"zero.quantized_gradients"},
+             "with gradient_collective all_reduce, except on weights above reduce_bucket_size");
+      } else {
+        warn({"zero.overlap.reduce"}, "with quantized_gradients; see quantized_reduce");
+      }
       if (!zero.quantized_gradients->two_hops) {
         warn({"zero.quantized_gradients.in_node_bits"}, "with one hop");
       }
     }
-  }
-  if (!scenario.fsdp && scenario.training.precision == Precision::kBf16 && zero.stage == 3 &&
-      (zero.quantized_weights || zero.quantized_gradients)) {
-    const char* const key =
-        zero.quantized_weights ? "zero.quantized_weights" : "zero.quantized_gradients";
-    problems->Warn(places.Of(key),
-                   fmt::format("{}: DeepSpeed's quantisation kernels take fp16 only; training in "
-                               "bf16 is computed as if they took it",
-                               key));
   }
   if (scenario.parallel.pipeline == 1) {
     warn({"parallelism.virtual_stages"}, "without a pipeline");

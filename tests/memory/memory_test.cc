@@ -364,5 +364,16 @@ TEST(ActivationMemory, CountsLogitsTheirCopyAndItsGradient) {
   EXPECT_EQ(ActivationMemoryOf(Tutorial()).logits, Bytes::Count(std::int64_t{10} * 512 * 50304));
 }
 
+TEST(StaticMemory, DoublesTheGradientShardInFp32) {
+  for (const int stage : {0, 1, 2, 3}) {
+    Scenario s = Tutorial();
+    s.zero.stage = stage;
+    const ModelLayout layout = Layout(s.model);
+    const Bytes half = StaticMemoryOf(s, layout).gradients;
+    s.zero.gradient_precision = GradientPrecision::kFp32;
+    EXPECT_EQ(StaticMemoryOf(s, layout).gradients, (stage < 2 ? 1 : 2) * half) << stage;
+  }
+}
+
 }  // namespace
 }  // namespace zerosim

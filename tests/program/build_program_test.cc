@@ -144,7 +144,7 @@ TEST(BuildProgram, QgzFallsBackForVectorsAndOddMatrices) {
   ASSERT_FALSE(program.warnings.empty());
   EXPECT_EQ(program.warnings[0],
             "qgZ: gradients of 1024 rows x 4096 columns do not divide by 2 x 12 ranks: DeepSpeed "
-            "sends them in 16 bit");
+            "sends them in 16 bit (5056)");
 }
 
 TEST(BuildProgram, QgzIsOffOnOneNode) {
@@ -228,6 +228,70 @@ TEST(BuildProgram, RefusesGroupsThatDoNotDivideTheWorld) {
   }
 }
 
+// DeepSpeed's reduce_scatter: false: the flat bucket is all-reduced, 2 M on the wire instead of M.
+TEST(BuildProgram, AllReducesTheBucketsOfStage3IfAskedTo) {
+  Scenario s = SmallScenario(2, 4);
+  s.zero.stage = 3;
+  const StepProgram scattered = Build(s);
+  s.zero.gradient_collective = GradientCollective::kAllReduce;
+  s.zero.quantized_gradients = GradientQuantization{};  // never runs
+  const StepProgram reduced = Build(s);
+
+  const auto sum = [](const StepProgram& program, CollectiveOp operation) {
+    Bytes payload;
+    for (const Call& call : program.calls) {
+      const CallKind& kind = program.kinds[call.kind];
+      if (kind.name == "gradients" && kind.op == operation) payload += call.payload;
+    }
+    return payload;
+  };
+  const Bytes gradients = Bytes::Count(2 * Layout(s.model).parameters());
+  EXPECT_EQ(sum(scattered, CollectiveOp::kReduceScatter), gradients);
+  EXPECT_EQ(sum(reduced, CollectiveOp::kAllReduce), gradients);
+  EXPECT_EQ(sum(reduced, CollectiveOp::kReduceScatter), Bytes());
+  EXPECT_FALSE(CallsByName(reduced).contains("gradients_in_node/node"));
+}
+
+// With MiCS over the ranks that share a copy, whose parts are then summed over the copies.
+TEST(BuildProgram, AllReducesBucketsWithinTheRanksOfACopy) {
+  Scenario s = SmallScenario(2, 4);
+  s.zero.stage = 3;
+  s.zero.shard_size = 4;
+  s.zero.gradient_collective = GradientCollective::kAllReduce;
+  const StepProgram program = Build(s);
+
+  Bytes reduced;
+  Bytes replicas;
+  for (const Call& call : program.calls) {
+    const CallKind& kind = program.kinds[call.kind];
+    if (kind.name == "gradients") {
+      EXPECT_EQ(kind.op, CollectiveOp::kAllReduce);
+      EXPECT_EQ(kind.group, (ProcessGroup{4, 1}));
+      reduced += call.payload;
+    }
+    if (kind.name == "gradients_replicas") replicas += call.payload;
+  }
+  EXPECT_EQ(reduced, Bytes::Count(2 * Layout(s.model).parameters()));
+  EXPECT_EQ(4 * replicas, reduced);
+}
+
+// A weight above reduce_bucket_size has no place in the flat buffer, and none has without
+// contiguous_gradients: both go the way of reduce_scatter: true, qgZ included.
+TEST(BuildProgram, ScattersWhatHasNoFlatBucket) {
+  Scenario s = SmallScenario(2, 4);
+  s.zero.quantized_gradients = GradientQuantization{};
+  s.zero.contiguous_gradients = false;
+  const auto scattered = CallsByName(Build(s));
+  s.zero.gradient_collective = GradientCollective::kAllReduce;
+  EXPECT_EQ(CallsByName(Build(s)), scattered);
+
+  s.zero.contiguous_gradients = true;
+  s.zero.reduce_bucket_size = 1024 * 1024;  // below every matrix but one
+  const auto mixed = CallsByName(Build(s));
+  EXPECT_GT(mixed.at("gradients_in_node/node"), 0);
+  EXPECT_LT(mixed.at("gradients_in_node/node"), scattered.at("gradients_in_node/node"));
+}
+
 // A layer of experts once as one weight of four tensors, once as four weights of the same module.
 // Whatever DeepSpeed counts by tensor comes to the same bytes and calls.
 class Experts : public testing::TestWithParam<bool> {
@@ -277,6 +341,8 @@ TEST_P(Experts, AreCountedByTheTensor) {
   EXPECT_EQ(SumsOf(s, true), SumsOf(s, false));
   s.zero.quantized_gradients = GradientQuantization{};
   s.zero.secondary_partition_size = 4;
+  EXPECT_EQ(SumsOf(s, true), SumsOf(s, false));
+  s.zero.gradient_collective = GradientCollective::kAllReduce;
   EXPECT_EQ(SumsOf(s, true), SumsOf(s, false));
   // 1001 x 512 does not divide by 2 x 11 ranks: qgZ's fall-back.
   s = SmallScenario(11, 1);

@@ -260,8 +260,9 @@ TEST(Warnings, SayWhatASecondaryGroupOfAllRanksCosts) {
           .warnings,
       ElementsAre("s.yaml:5:3: warning: cluster.fabric: no effect with one node",
                   "--set zero.secondary_partition_size=node: warning: "
-                  "zero.secondary_partition_size: a group of all 4 ranks gathers over the links "
-                  "that it would without hpZ, and its shard costs memory"));
+                  "zero.secondary_partition_size: gains nothing with one node, whose weights never "
+                  "leave it, and costs the memory of a second shard (4886; DeepSpeedExamples 613, "
+                  "717)"));
 }
 
 TEST(Warnings, SayThatPcieIsNotModeledYet) {
@@ -293,8 +294,8 @@ TEST(Warnings, AreNotGivenForAKeyThatAsksForNothing) {
 TEST(Warnings, SayThatOneNodeHasNoNetwork) {
   EXPECT_THAT(ReadSmall(Small("nodes: 2", "nodes: 1") + "  quantized_gradients: true\n").warnings,
               ElementsAre("s.yaml:5:3: warning: cluster.fabric: no effect with one node",
-                          "s.yaml:11:3: warning: zero.quantized_gradients: no effect on one node; "
-                          "gradients then travel unquantised"));
+                          "s.yaml:11:24: warning: zero.quantized_gradients: no effect with one "
+                          "node: DeepSpeed quantises gradients on several nodes only (4886)"));
 }
 
 TEST(Warnings, SayThatGradientsAreNotQuantizedInShardsOfOneNode) {

@@ -228,13 +228,12 @@ TEST(ScenarioErrors, DemandAFabricOfTwoNodes) {
       "  ^\n");
 }
 
-TEST(ScenarioErrors, SayWhatIsNotSupportedYet) {
-  EXPECT_EQ(ErrorOf(SmallScenario() + "  deepspeed_config: ds.json\n"
+TEST(ScenarioErrors, SayThatThereIsOneStrategy) {
+  EXPECT_EQ(ErrorOf(SmallScenario() + "optimizer: {}\n"
                                       "fsdp: {}\n"),
-            "s.yaml:11:3: error: zero.deepspeed_config: reading a DeepSpeed configuration is not "
-            "supported yet; write its keys here\n"
-            "    deepspeed_config: ds.json\n"
-            "    ^\n"
+            "s.yaml:11:1: error: optimizer: no such key\n"
+            "  optimizer: {}\n"
+            "  ^\n"
             "s.yaml:12:1: error: fsdp: a scenario has one strategy, and \"zero\" is given too\n"
             "  fsdp: {}\n"
             "  ^\n");

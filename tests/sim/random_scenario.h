@@ -114,6 +114,7 @@ inline Scenario RandomScenario(unsigned seed) {
   if (zero.stage == 3) DrawZeroPlusPlus(&draws, &s);
   zero.gradient_collective =
       draws.From({GradientCollective::kAllReduce, GradientCollective::kReduceScatter});
+  if (zero.stage == 3 && seed % 4 != 0) zero.gradient_collective.reset();
   zero.overlap.gather_forward = draws.Coin();
   zero.overlap.gather_backward = draws.Coin();
   zero.overlap.reduce = draws.Coin();

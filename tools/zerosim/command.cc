@@ -10,6 +10,16 @@ Catalog DefaultCatalog() {
   return {{ZEROSIM_CATALOG}};
 }
 
+CLI::Validator OneOf(const std::vector<std::string>& names) {
+  const auto check = [names](const std::string& given) -> std::string {
+    for (const std::string& name : names) {
+      if (name == given) return "";
+    }
+    return fmt::format("expected {}, got \"{}\"", fmt::join(names, " or "), given);
+  };
+  return {check, ""};
+}
+
 CLI::Validator FilePath() {
   const auto check = [](const std::string& given) -> std::string {
     return given.empty() ? "expected the path of a file, got \"\"" : "";

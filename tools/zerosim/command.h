@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -29,12 +30,15 @@ struct Command {
 
 Command AddCheck(CLI::App& zerosim);
 Command AddExplain(CLI::App& zerosim);
+Command AddExport(CLI::App& zerosim);
 Command AddImport(CLI::App& zerosim);
 Command AddRun(CLI::App& zerosim);
 
 // Where scenarios find hardware and models by name, after their own folder and those above it.
 Catalog DefaultCatalog();
 
+// CLI11's IsMember with a message that says what was expected.
+CLI::Validator OneOf(const std::vector<std::string>& names);
 // Accepts the path of a file, which an argument that a script forgot to fill in is not.
 CLI::Validator FilePath();
 

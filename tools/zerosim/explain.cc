@@ -139,12 +139,6 @@ std::vector<Entry> Find(const std::string& given) {
                        fmt::format("{} Without the key: {}.", key.meaning, key.fallback)});
     }
   }
-  for (const ReservedKey& key : ReservedKeys()) {
-    if (IsNamedBy(key.path, name)) {
-      found.push_back(
-          {fmt::format("{}, key of a scenario", key.path), fmt::format("{}.", key.why)});
-    }
-  }
   return found;
 }
 

@@ -33,6 +33,7 @@ constexpr const char* kFooter =
     "  zerosim run scenarios/zeropp_dgx2_384.yaml\n"
     "  zerosim run my.yaml --set cluster.nodes=48 --json result.json --trace trace.json\n"
     "  zerosim check my.yaml\n"
+    "  zerosim import deepspeed ds_config.json --hidden 4096\n"
     "  zerosim explain qgZ\n"
     "\n"
     "Exit status: 0 done, 1 a fault of the environment, 2 of the scenario or the arguments.";
@@ -52,8 +53,14 @@ std::string UsageText(const std::string& command, const CLI::App& app, const CLI
     }
     const std::string name = argument.substr(0, is_option ? argument.find('=') : argument.npos);
     const std::vector<std::string> near = NearestNames(name, known, 1);
+    std::string hint;
+    if (!near.empty()) {
+      hint = "; did you mean " + near[0] + "?";
+    } else if (!is_option && app.get_parent() != nullptr) {
+      hint = fmt::format("; expected {}", fmt::join(known, " or "));
+    }
     return fmt::format("{}: unknown {} {}{}", command, is_option ? "option" : "command", name,
-                       near.empty() ? "" : "; did you mean " + near[0] + "?");
+                       hint);
   }
   std::string what = e.what();
   // "A subcommand is required", but not "SCENARIO is required".
@@ -107,7 +114,8 @@ int Main(int argc, char** argv) {
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   app.footer(kFooter);
-  const std::vector<Command> commands{AddRun(app), AddCheck(app), AddImport(app), AddExplain(app)};
+  const std::vector<Command> commands{AddRun(app), AddCheck(app), AddImport(app), AddExport(app),
+                                      AddExplain(app)};
 
   try {
     app.parse(argc, argv);
@@ -115,12 +123,14 @@ int Main(int argc, char** argv) {
     app.exit(e);  // prints --help or --version
     return Done();
   } catch (const CLI::ParseError& e) {
-    for (const Command& command : commands) {
-      if (command.app->parsed()) {
-        return Report(kExitUsage, UsageText("zerosim " + command.app->get_name(), *command.app, e));
-      }
+    std::string name = "zerosim";
+    const CLI::App* inner = &app;
+    while (!inner->get_subcommands().empty()) {
+      inner = inner->get_subcommands().front();
+      name += " " + inner->get_name();
     }
-    return Report(kExitUsage, UsageText("zerosim", app, e) + "; see zerosim --help");
+    return Report(kExitUsage,
+                  UsageText(name, *inner, e) + (inner == &app ? "; see zerosim --help" : ""));
   }
   for (const Command& command : commands) {
     if (command.app->parsed()) return Execute(command);

@@ -50,17 +50,6 @@ struct RunOptions {
   bool quiet = false;
 };
 
-// CLI11's IsMember with a message that says what was expected.
-CLI::Validator OneOf(const std::vector<std::string>& names) {
-  const auto check = [names](const std::string& given) -> std::string {
-    for (const std::string& name : names) {
-      if (name == given) return "";
-    }
-    return fmt::format("expected {}, got \"{}\"", fmt::join(names, " or "), given);
-  };
-  return {check, ""};
-}
-
 std::optional<OutputFile> Open(const std::string& path) {
   return path.empty() ? std::nullopt : std::optional<OutputFile>(std::in_place, path);
 }
