@@ -39,6 +39,7 @@ class FluidRun {
  private:
   void BuildPlatform();
   void Start(int id);
+  void ShareGpu(int rank_class, int change);
   void StartStage(int id, std::size_t stage);
   void Launch(int id, s4u::ExecPtr exec);
   void Finish(int id);
@@ -51,8 +52,9 @@ class FluidRun {
   Dependencies dependencies_;
   SimGridSession session_;
   s4u::Host* hub_ = nullptr;
-  std::vector<s4u::Host*> ports_;  // by LinkId; null where a class is not needed
-  std::vector<s4u::Host*> gpus_;   // one a rank class
+  std::vector<s4u::Host*> ports_;    // by LinkId; null where a class is not needed
+  std::vector<s4u::Host*> gpus_;     // one a rank class
+  std::vector<int> collectives_on_;  // of each GPU: running now
   // All of them, to the end: SimGrid still needs one when it reports that it is over.
   std::vector<s4u::ExecPtr> activities_;
   std::vector<int> ids_;  // of operations, for activities to point to
@@ -78,10 +80,12 @@ void FluidRun::BuildPlatform() {
     ports_[id.value] = port;
     ++timeline_.link_classes;
   }
-  // A GPU does one second of kernels a second.
+  // A GPU does one second of kernels a second, or what collectives leave of it.
   for (std::size_t i = 0; i < program_.rank_classes.size(); ++i) {
-    gpus_.push_back(zone->create_host("gpu" + std::to_string(i), 1.0)->seal());
+    const std::vector<double> speeds{1.0, 1.0 - network_.collective_share};
+    gpus_.push_back(zone->create_host("gpu" + std::to_string(i), speeds)->seal());
   }
+  collectives_on_.resize(gpus_.size(), 0);
   zone->seal();
 }
 
@@ -127,14 +131,25 @@ void FluidRun::Start(int id) {
       return;
     }
     case OpKind::kCollective:
-      session_.After(op.time + calls_[op.call.value].launch, [this, id] { StartStage(id, 0); });
+      session_.After(op.time + calls_[op.call.value].launch, [this, id] {
+        ShareGpu(program_.ops[id].rank_class, +1);
+        StartStage(id, 0);
+      });
       return;
   }
+}
+
+// A collective's kernel enters the GPU or leaves it. A second one beside it takes no more.
+void FluidRun::ShareGpu(int rank_class, int change) {
+  if (network_.collective_share == 0) return;
+  collectives_on_[rank_class] += change;
+  gpus_[rank_class]->set_pstate(collectives_on_[rank_class] > 0 ? 1 : 0);
 }
 
 void FluidRun::StartStage(int id, std::size_t stage) {
   const LoweredCall& call = calls_[program_.ops[id].call.value];
   if (stage == call.stages.size()) {
+    ShareGpu(program_.ops[id].rank_class, -1);
     Finish(id);
     return;
   }

@@ -43,6 +43,9 @@ struct GpuSpec {
   // Fused attention kernels; empty: attention is unfused (two batched GEMMs and a softmax that
   // reads and writes the scores).
   std::vector<AttentionSpec> attention;
+  // Part of the GPU that kernels lose while a collective's kernel is on it: its thread blocks hold
+  // processors that the waves of other kernels counted on.
+  double collective_share = 0;
 };
 
 enum class InNodeFabric : std::uint8_t { kNvSwitch, kPcie };

@@ -124,6 +124,13 @@ constexpr KeySpec kKeys[] = {
      .high = kMostRate,
      .meaning = "Rate that a copy within the GPU's memory achieves, bytes read plus bytes written. "
                 "Memory-bound kernels run at it."},
+    {.path = "cluster.node.gpu.collective_share",
+     .type = kNumber,
+     .fallback = "0",
+     .low = 0,
+     .high = 0.99,
+     .meaning = "Part of its rate that the GPU's other kernels lose while a collective's kernel "
+                "runs on it: the processors that it holds, and the waves that they break."},
     {.path = "cluster.node.gpu.gemm",
      .otherwise = "every key at its default",
      .meaning = "How long a matrix multiplication of M rows, N columns and reduction K takes: "

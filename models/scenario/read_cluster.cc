@@ -12,6 +12,7 @@ GpuSpec ReadGpu(SectionReader section) {
   section.Read("memory", &gpu.memory);
   section.Read("peak", &gpu.peak);
   section.Read("memory_bandwidth", &gpu.memory_bandwidth);
+  section.Read("collective_share", &gpu.collective_share);
 
   SectionReader gemm = section.Section("gemm");
   gemm.Read("peak_fraction", &gpu.gemm.peak_fraction);
