@@ -107,10 +107,13 @@ class PartModel {
 
   Seconds FusedAttention(const AttentionSpec& row) const {
     const auto sequence = static_cast<double>(scenario_.training.sequence_length);
-    const double factor = scenario_.compute.causal_skip ? 2 : 4;
-    const Flops flops = Flops::Count(factor * static_cast<double>(tokens_) * sequence *
+    const bool skips = scenario_.compute.causal_skip;
+    const Flops flops = Flops::Count((skips ? 2 : 4) * static_cast<double>(tokens_) * sequence *
                                      static_cast<double>(model_.hidden));
-    return (1 + row.half_sequence / sequence) * (flops / row.rate);
+    const FlopsPerSecond rate = skips ? row.rate : row.full_rate.value_or(row.rate);
+    const double half_sequence =
+        skips ? row.half_sequence : row.full_half_sequence.value_or(row.half_sequence);
+    return (1 + half_sequence / sequence) * (flops / rate);
   }
 
   // The row of the smallest head dimension that holds this one, as kernels pad; else the largest.

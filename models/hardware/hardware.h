@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct AttentionSpec {
   int head_dimension = 0;
   FlopsPerSecond rate;       // asymptote for long sequences, forward plus backward
   double half_sequence = 0;  // sequence length at which half of `rate` is reached
+  // The same for kernels that compute the whole square of the sequence, if they differ.
+  std::optional<FlopsPerSecond> full_rate = {};
+  std::optional<double> full_half_sequence = {};
 };
 
 struct GpuSpec {

@@ -196,6 +196,19 @@ constexpr KeySpec kKeys[] = {
      .low = 0,
      .high = 1e6,
      .meaning = "Sequence length at which half of rate is reached."},
+    {.path = "cluster.node.gpu.attention[].full_rate",
+     .type = kFlopRate,
+     .otherwise = "rate",
+     .low = 1e9,
+     .high = 1e17,
+     .meaning = "The rate of kernels that do not skip the masked half (compute.causal_skip: "
+                "false)."},
+    {.path = "cluster.node.gpu.attention[].full_half_sequence",
+     .type = kNumber,
+     .otherwise = "half_sequence",
+     .low = 0,
+     .high = 1e6,
+     .meaning = "Their half_sequence."},
 
     {.path = "cluster.fabric",
      .otherwise = "every key at its default; with more than one node the "

@@ -28,6 +28,8 @@ GpuSpec ReadGpu(SectionReader section) {
     item.Read("head_dimension", &attention.head_dimension);
     item.Read("rate", &attention.rate);
     item.Read("half_sequence", &attention.half_sequence);
+    item.Read("full_rate", &attention.full_rate);
+    item.Read("full_half_sequence", &attention.full_half_sequence);
     item.Finish();
     gpu.attention.push_back(attention);
   }
