@@ -49,11 +49,23 @@ class PartModel {
     const PartTraffic traffic = TrafficOf(part);
     AddTraffic(traffic.forward, time.forward, time.forward_kernels);
     AddTraffic(traffic.backward, time.backward, time.backward_kernels);
-    if (RecomputedPasses(part, scenario_) > 0) time.recompute = time.forward;
+    time.recompute = RecomputeOf(part, time.forward);
     return time;
   }
 
  private:
+  PassTime RecomputeOf(Part part, const PassTime& forward) const {
+    const double passes = RecomputedPasses(part, scenario_);
+    if (scenario_.training.checkpointing == Checkpointing::kOperators) {
+      const bool in_layer =
+          part != Part::kEmbedding && part != Part::kFinalNorm && part != Part::kHead;
+      return {.gemm = passes * forward.gemm,
+              .attention = {},
+              .memory_bound = in_layer ? forward.memory_bound : Seconds()};
+    }
+    return passes > 0 ? forward : PassTime();
+  }
+
   // y[T, outputs] = x[T, inputs] w, and its two gradients.
   void AddGemm(std::int64_t outputs, std::int64_t inputs, ModuleTime& time) const {
     time.forward.gemm += Gemm(tokens_, outputs, inputs);

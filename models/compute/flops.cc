@@ -36,7 +36,8 @@ Flops ForwardFlops(Part part, const Scenario& scenario) {
   return {};
 }
 
-int RecomputedPasses(Part part, const Scenario& scenario) {
+double RecomputedPasses(Part part, const Scenario& scenario) {
+  const TransformerSpec& model = scenario.model;
   if (part == Part::kEmbedding || part == Part::kFinalNorm || part == Part::kHead) return 0;
   switch (scenario.training.checkpointing) {
     case Checkpointing::kNone:
@@ -45,6 +46,15 @@ int RecomputedPasses(Part part, const Scenario& scenario) {
       return part == Part::kAttention ? 1 : 0;
     case Checkpointing::kFull:
       return part == Part::kMlpOut && scenario.compute.recompute_skips_last ? 0 : 1;
+    case Checkpointing::kOperators: {
+      // Every second product in the order Q, K, V, output, gate, other factor; the last is needed
+      // by nobody. Kernels bound by memory all run again.
+      if (part == Part::kAttention || part == Part::kMlpOut) return 0;
+      if (part == Part::kMlpIn) return model.gated_mlp ? 0.5 : 0;
+      if (part != Part::kQkv) return 1;
+      const auto kv_hidden = static_cast<double>(model.kv_heads * model.head_dimension());
+      return kv_hidden / (static_cast<double>(model.hidden) + 2 * kv_hidden);
+    }
   }
   return 0;
 }
@@ -55,7 +65,11 @@ StepFlops FlopsOfStep(const Scenario& scenario) {
     const Flops forward =
         count * scenario.training.gradient_accumulation_steps * ForwardFlops(part, scenario);
     flops.model += 3 * forward;
-    flops.hardware += (3 + RecomputedPasses(part, scenario)) * forward;
+    const TrainingSpec& training = scenario.training;
+    const double checkpointed =
+        static_cast<double>(CeilDiv(scenario.model.layers, training.checkpoint_every)) /
+        scenario.model.layers;
+    flops.hardware += (3 + checkpointed * RecomputedPasses(part, scenario)) * forward;
   });
   return flops;
 }

@@ -12,8 +12,9 @@ namespace zerosim {
 // Backward is twice that.
 Flops ForwardFlops(Part part, const Scenario& scenario);
 
-// The share of a part's forward pass that checkpointing runs again, 0 or 1.
-int RecomputedPasses(Part part, const Scenario& scenario);
+// The share of a part's products of the forward pass that checkpointing runs again in a layer that
+// it covers.
+double RecomputedPasses(Part part, const Scenario& scenario);
 
 // Calls f(part, count) for every part of the model with the number of modules of that kind.
 template <typename F>

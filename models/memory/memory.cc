@@ -79,6 +79,13 @@ std::int64_t LinearBytesPerToken(const TransformerSpec& model) {
   return bytes;
 }
 
+// What checkpointing by operators keeps of it: the layer's input, attention's output, and of the
+// products Q, K, V, output, gate or MLP in, and so on every second one.
+std::int64_t OperatorBytesPerToken(const TransformerSpec& model) {
+  const std::int64_t kv_hidden = model.kv_heads * model.head_dimension();
+  return kValueBytes * (3 * model.hidden + kv_hidden + model.ffn_hidden);
+}
+
 }  // namespace
 
 StaticMemory StaticMemoryOf(const Scenario& scenario, const ModelLayout& layout) {
@@ -108,7 +115,7 @@ StaticMemory StaticMemoryOf(const Scenario& scenario, const ModelLayout& layout)
           .context = context};
 }
 
-ActivationMemory ActivationMemoryOf(const Scenario& scenario) {
+ActivationMemory ActivationMemoryOf(const Scenario& scenario, Checkpointing checkpointing) {
   const TransformerSpec& model = scenario.model;
   const std::int64_t tokens = scenario.training.tokens_per_micro_batch();
   const std::int64_t scores = model.heads * scenario.training.sequence_length * tokens;
@@ -130,12 +137,15 @@ ActivationMemory ActivationMemoryOf(const Scenario& scenario) {
 
   std::int64_t saved = linear + attention;
   std::int64_t working = transient;
-  if (scenario.training.checkpointing == Checkpointing::kSelective) {
+  if (checkpointing == Checkpointing::kSelective) {
     saved = linear;
     working = attention + transient;
-  } else if (scenario.training.checkpointing == Checkpointing::kFull) {
+  } else if (checkpointing == Checkpointing::kFull) {
     saved = hidden;
     working = linear + attention + transient;
+  } else if (checkpointing == Checkpointing::kOperators) {
+    saved = tokens * OperatorBytesPerToken(model) + attention;
+    working = linear + attention + transient - saved;
   }
   return {.saved_per_layer = Bytes::Count(saved),
           .working_per_layer = Bytes::Count(working),

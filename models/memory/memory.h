@@ -33,6 +33,11 @@ struct ActivationMemory {
   Bytes logits;              // logits, their fp32 copy and gradient at the loss
 };
 
-ActivationMemory ActivationMemoryOf(const Scenario& scenario);
+// Of a layer that is checkpointed as `checkpointing` says.
+ActivationMemory ActivationMemoryOf(const Scenario& scenario, Checkpointing checkpointing);
+
+inline ActivationMemory ActivationMemoryOf(const Scenario& scenario) {
+  return ActivationMemoryOf(scenario, scenario.training.checkpointing);
+}
 
 }  // namespace zerosim

@@ -42,10 +42,12 @@ class StepBuilder {
   StepBuilder(const Scenario& scenario, const ModelLayout& layout)
       : scenario_(scenario),
         layout_(layout),
-        trace_(TraceOf(layout, scenario.training.checkpointing)),
+        trace_(
+            TraceOf(layout, scenario.training.checkpointing, scenario.training.checkpoint_every)),
         writer_("all ranks"),
         sharding_(MakeSharding(scenario, layout, trace_, &writer_)),
-        activations_(ActivationMemoryOf(scenario)) {}
+        activations_(ActivationMemoryOf(scenario, scenario.training.checkpointing)),
+        kept_(ActivationMemoryOf(scenario, Checkpointing::kNone)) {}
 
   StepProgram Build() {
     writer_.HostWork(Label{}, Seconds());
@@ -67,6 +69,7 @@ class StepBuilder {
   ProgramWriter writer_;
   std::unique_ptr<Sharding> sharding_;
   ActivationMemory activations_;
+  ActivationMemory kept_;  // of layers that are not checkpointed
 };
 
 void StepBuilder::RunMicroStep(int micro_step, bool last) {
@@ -91,8 +94,9 @@ void StepBuilder::RunVisit(int v, const Label& label) {
   Seconds run = visit.action == Action::kForward ? time.forward.total() : time.recompute.total();
   if (backward) {
     run = time.backward.total();
-    // Selective checkpointing recomputes inside of backward, without hooks of its own.
-    if (scenario_.training.checkpointing == Checkpointing::kSelective) {
+    // What is not recomputed as a block is inside of backward, without hooks of its own.
+    const TrainingSpec& training = scenario_.training;
+    if (training.checkpointing != Checkpointing::kFull && training.checkpoints(visit.layer)) {
       run += time.recompute.total();
     }
   }
@@ -132,26 +136,28 @@ void StepBuilder::TrackActivations(int v, bool before) {
     }
     return;
   }
+  const TrainingSpec& training = scenario_.training;
+  const ActivationMemory& layer = training.checkpoints(visit.layer) ? activations_ : kept_;
+  const bool recomputed =
+      training.checkpointing == Checkpointing::kFull && training.checkpoints(visit.layer);
   switch (visit.action) {
     case Action::kForward:
-      if (starts) writer_.Memory(MemoryTerm::kActivations, activations_.working_per_layer);
+      if (starts) writer_.Memory(MemoryTerm::kActivations, layer.working_per_layer);
       if (ends) {
-        writer_.Memory(MemoryTerm::kActivations,
-                       activations_.saved_per_layer - activations_.working_per_layer);
+        writer_.Memory(MemoryTerm::kActivations, layer.saved_per_layer - layer.working_per_layer);
       }
       break;
     case Action::kRecompute:
-      if (starts) writer_.Memory(MemoryTerm::kActivations, activations_.working_per_layer);
+      if (starts) writer_.Memory(MemoryTerm::kActivations, layer.working_per_layer);
       break;
     default: {
-      Bytes extra = activations_.gradient_per_layer;
-      if (scenario_.training.checkpointing != Checkpointing::kFull) {
-        extra += activations_.working_per_layer;
+      Bytes extra = layer.gradient_per_layer;
+      if (!recomputed) {
+        extra += layer.working_per_layer;
       }
       if (starts) writer_.Memory(MemoryTerm::kActivations, extra);
       if (ends) {
-        Bytes freed = activations_.gradient_per_layer + activations_.working_per_layer +
-                      activations_.saved_per_layer;
+        Bytes freed = layer.gradient_per_layer + layer.working_per_layer + layer.saved_per_layer;
         writer_.Memory(MemoryTerm::kActivations, -1 * freed);
       }
     }

@@ -70,6 +70,7 @@ TrainingSpec ReadTraining(SectionReader section) {
   section.Read("global_batch_size", &training.global_batch_size);
   section.ReadChoice("precision", &training.precision);
   section.ReadChoice("activation_checkpointing", &training.checkpointing);
+  section.Read("checkpoint_every", &training.checkpoint_every);
   section.Read("first_step", &training.first_step);
   section.Finish();
   return training;

@@ -14,7 +14,7 @@
 namespace zerosim {
 
 enum class Precision : std::uint8_t { kFp16, kBf16 };
-enum class Checkpointing : std::uint8_t { kNone, kSelective, kFull };
+enum class Checkpointing : std::uint8_t { kNone, kSelective, kFull, kOperators };
 enum class CollectiveAlgorithm : std::uint8_t { kRing, kHierarchicalRing };
 
 struct TrainingSpec {
@@ -26,8 +26,13 @@ struct TrainingSpec {
   std::optional<std::int64_t> global_batch_size;
   Precision precision = Precision::kFp16;
   Checkpointing checkpointing = Checkpointing::kNone;
-  bool first_step = false;  // without the prefetch trace, as the first iteration
+  int checkpoint_every = 1;  // of how many layers the first is checkpointed
+  bool first_step = false;   // without the prefetch trace, as the first iteration
 
+  // `layer` counts from 0.
+  bool checkpoints(int layer) const {
+    return checkpointing != Checkpointing::kNone && layer % checkpoint_every == 0;
+  }
   std::int64_t tokens_per_micro_batch() const { return sequence_length * micro_batch_size; }
 };
 

@@ -439,6 +439,9 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
   } else if (scenario.training.checkpointing != Checkpointing::kFull) {
     warn({"compute.recompute_skips_last"}, "without activation_checkpointing: full");
   }
+  if (scenario.training.checkpointing == Checkpointing::kNone) {
+    warn({"training.checkpoint_every"}, "without activation_checkpointing");
+  }
   if (scenario.cluster.node.gpu.attention.empty() && places.Has("compute.flash_attention") &&
       scenario.compute.flash_attention) {
     warn({"compute.flash_attention"}, fmt::format("on {}, for which no fused attention is given",

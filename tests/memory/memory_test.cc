@@ -205,6 +205,9 @@ TEST(ActivationMemory, IsTheSameInsideALayerWhateverIsRecomputed) {
 
     EXPECT_EQ(selective.saved_per_layer + selective.working_per_layer, whole);
     EXPECT_EQ(full.working_per_layer, whole);
+    scenario.training.checkpointing = Checkpointing::kOperators;
+    const ActivationMemory operators = ActivationMemoryOf(scenario);
+    EXPECT_EQ(operators.saved_per_layer + operators.working_per_layer, whole);
   }
 }
 

@@ -28,13 +28,8 @@ std::map<std::string, int> CallsByName(const StepProgram& program) {
   return calls;
 }
 
-TEST(TraceOf, RecomputesEachLayerBeforeItsBackward) {
-  Scenario s = SmallScenario(1, 1);
-  s.model.layers = 2;
-  const ModelLayout layout = Layout(s.model);
-
-  const auto trace = TraceOf(layout, Checkpointing::kFull);
-
+// Forward, recomputation and backward of embedding, layers and head.
+std::string OrderOf(const std::vector<Visit>& trace) {
   std::string order;
   for (const Visit& v : trace) {
     if (v.part != Part::kQkv && v.part != Part::kHead && v.part != Part::kEmbedding) continue;
@@ -42,7 +37,24 @@ TEST(TraceOf, RecomputesEachLayerBeforeItsBackward) {
     order += v.layer < 0 ? (v.part == Part::kHead ? 'h' : 'e') : static_cast<char>('0' + v.layer);
     order += ' ';
   }
-  EXPECT_EQ(order, "Fe F0 F1 Fh Bh R1 B1 R0 B0 Be ");
+  return order;
+}
+
+TEST(TraceOf, RecomputesEachLayerBeforeItsBackward) {
+  Scenario s = SmallScenario(1, 1);
+  s.model.layers = 2;
+  const ModelLayout layout = Layout(s.model);
+
+  EXPECT_EQ(OrderOf(TraceOf(layout, Checkpointing::kFull)), "Fe F0 F1 Fh Bh R1 B1 R0 B0 Be ");
+}
+
+TEST(TraceOf, RecomputesOneOfSoManyLayers) {
+  Scenario s = SmallScenario(1, 1);
+  s.model.layers = 3;
+  const ModelLayout layout = Layout(s.model);
+
+  EXPECT_EQ(OrderOf(TraceOf(layout, Checkpointing::kFull, /*checkpoint_every=*/2)),
+            "Fe F0 F1 F2 Fh Bh R2 B2 B1 R0 B0 Be ");
 }
 
 TEST(TraceOf, EveryWeightHasItsGradientOnceAndATiedOneAtItsLastUse) {
