@@ -24,6 +24,14 @@ constexpr KeySpec kKeys[] = {
                 "this file win over them; sections merge key by key. It may include another in "
                 "turn."},
 
+    {.path = "framework",
+     .type = kText,
+     .otherwise = "no framework's habits",
+     .meaning =
+         "The framework that runs the step: the name of a file in frameworks/, whose keys of "
+         "compute, fsdp, zero and collectives are the defaults of this scenario's. If the "
+         "scenario has zero, the framework's fsdp does not count, and the other way round."},
+
     {.path = "cluster", .meaning = "The machine that trains."},
     {.path = "cluster.nodes",
      .type = kInteger,

@@ -48,6 +48,7 @@ struct ComputeSpec {
 
 struct Scenario {
   std::string name;
+  std::string framework;  // whose habits were the defaults; empty: none's
   ClusterSpec cluster;
   TransformerSpec model;
   TrainingSpec training;

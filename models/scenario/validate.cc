@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <initializer_list>
 #include <numeric>
 #include <string>
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "models/core/units_text.h"
+#include "models/scenario/assemble.h"
 
 namespace zerosim {
 namespace {
@@ -357,6 +359,11 @@ void WarnOfFsdpKeys(const Scenario& scenario, Warn warn) {
   }
 }
 
+// Whether the place is in the file of a framework.
+bool IsFrameworkDefault(const Location& where) {
+  return std::filesystem::path(where.file).parent_path().filename() == kFrameworkFolder;
+}
+
 }  // namespace
 
 void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problems* problems) {
@@ -364,8 +371,9 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
   const auto warn = [&](std::initializer_list<std::string_view> keys, std::string_view why) {
     for (const std::string_view key : keys) {
       const Entry* entry = places.Find(key);
-      // A key that says false or 1 asks for nothing.
+      // A key that says false or 1 asks for nothing, and neither does a framework's default.
       if (entry == nullptr || entry->value.text == "false" || entry->value.text == "1") continue;
+      if (IsFrameworkDefault(entry->where)) continue;
       problems->Warn(entry->where, fmt::format("{}: no effect {}", key, why));
     }
   };
