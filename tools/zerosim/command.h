@@ -29,6 +29,7 @@ struct Command {
 Command AddCheck(CLI::App& zerosim);
 Command AddExplain(CLI::App& zerosim);
 Command AddRun(CLI::App& zerosim);
+Command AddValidate(CLI::App& zerosim);
 
 // Where scenarios find hardware and models by name, after their own folder and those above it.
 Catalog DefaultCatalog();
