@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/memory/memory.h"
+#include "models/parallel/rank_view.h"
 #include "models/program/build_program.h"
 #include "sim/memory_walk.h"
 
@@ -23,7 +24,7 @@ struct Candidate {
 // kept by more or fewer micro-steps; where it can't be, there is no candidate.
 void AddBatchChange(std::string setting, Scenario changed, std::vector<Candidate>* out) {
   if (const auto global = changed.training.global_batch_size) {
-    const std::int64_t one_step = changed.training.micro_batch_size * changed.world_size();
+    const std::int64_t one_step = changed.training.micro_batch_size * changed.sample_ranks();
     if (*global % one_step != 0) return;
     changed.training.gradient_accumulation_steps = static_cast<int>(*global / one_step);
     setting += fmt::format(" --set training.gradient_accumulation_steps={}", *global / one_step);
@@ -117,7 +118,7 @@ void AddNodes(const Scenario& s, std::vector<Candidate>* out) {
 // The peak, if it fits. What is always there is known without building a program.
 std::optional<Bytes> FittingPeak(const Scenario& s) {
   const Bytes capacity = s.cluster.node.gpu.memory;
-  const StaticMemory always = StaticMemoryOf(s, Layout(s.model));
+  const StaticMemory always = StaticMemoryOf(s, Layout(RankModel(s.model, s.parallel)));
   if (always.allocated() + always.buffers + always.context > capacity) return std::nullopt;
   const Bytes peak = PeakMemory(s);
   return peak <= capacity ? std::optional(peak) : std::nullopt;
@@ -126,7 +127,7 @@ std::optional<Bytes> FittingPeak(const Scenario& s) {
 }  // namespace
 
 Bytes PeakMemory(const Scenario& scenario) {
-  const ModelLayout layout = Layout(scenario.model);
+  const ModelLayout layout = Layout(RankModel(scenario.model, scenario.parallel));
   return WalkMemory(BuildProgram(scenario, layout), StaticMemoryOf(scenario, layout)).peak;
 }
 

@@ -138,7 +138,7 @@ void AddThroughput(const Scenario& scenario, StepReport* report) {
   const double seconds = report->step.seconds();
   const double ranks = scenario.world_size();
   const double samples = static_cast<double>(scenario.training.micro_batch_size) *
-                         scenario.training.gradient_accumulation_steps * ranks;
+                         scenario.training.gradient_accumulation_steps * scenario.sample_ranks();
   report->tflops_per_gpu = flops.model.teraflops() / seconds;
   report->hardware_tflops_per_gpu = flops.hardware.teraflops() / seconds;
   report->mfu = Ratio(flops.model / report->step, scenario.cluster.node.gpu.peak);
@@ -183,13 +183,17 @@ void AddQuantization(const Scenario& scenario, const PreparedStep& step, StepRep
   // The largest matrix of a layer stands for all.
   const Weight* largest = nullptr;
   for (const Weight& w : step.layout.weights) {
-    if (!w.is_vector() && (largest == nullptr || w.elements() > largest->elements())) largest = &w;
+    if (!w.is_vector() &&
+        (largest == nullptr || w.tensor_elements() > largest->tensor_elements())) {
+      largest = &w;
+    }
   }
   if (!scenario.shards_weights() || largest == nullptr) return;
-  const ShardingGroups groups = ShardingGroupsOf(scenario);
+  const ProcessGroups groups = ProcessGroupsOf(scenario);
   const int world = groups.shard.size;
   if (const auto& format = scenario.quantized_weights()) {
-    const QuantizedSize shard = QuantizedSizeOf(CeilDiv(largest->elements(), world), *format);
+    const QuantizedSize shard =
+        QuantizedSizeOf(CeilDiv(largest->tensor_elements(), world), *format);
     report->weights_forward = PathOf(1, *format, shard.group_size);
     // hpZ's shard holds values that were quantised once, and quantises them again.
     report->weights_backward =
@@ -198,7 +202,7 @@ void AddQuantization(const Scenario& scenario, const PreparedStep& step, StepRep
   if (scenario.quantized_gradients() && groups.across.size > 1) {
     const GradientQuantization& formats = *scenario.quantized_gradients();
     const QuantizedSize first =
-        QuantizedSizeOf(largest->elements(), formats.in_node,
+        QuantizedSizeOf(largest->tensor_elements(), formats.in_node,
                         std::max({largest->rows, largest->columns, std::int64_t{world}}));
     const int events = formats.two_hops ? 2 : 1;
     const QuantizationFormat& coarser =
@@ -286,7 +290,7 @@ StepReport MakeReport(const Scenario& scenario, const PreparedStep& step,
   report.activities = timeline.activities;
   report.link_classes = timeline.link_classes;
   report.world_size = scenario.world_size();
-  report.parameters = step.layout.parameters();
+  report.parameters = step.parameters;
   report.model = Bytes::Count(2 * report.parameters);
   report.step = timeline.end;
   StepInterval interval = IntervalOf(scenario, step, timeline);

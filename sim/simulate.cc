@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "models/memory/memory.h"
+#include "models/parallel/rank_view.h"
 #include "models/program/build_program.h"
 #include "sim/bounds.h"
 #include "sim/fluid_engine.h"
@@ -13,7 +14,8 @@ namespace zerosim {
 
 PreparedStep Prepare(const Scenario& scenario) {
   PreparedStep step;
-  step.layout = Layout(scenario.model);
+  step.parameters = Layout(scenario.model).parameters();
+  step.layout = Layout(RankModel(scenario.model, scenario.parallel));
   step.program = BuildProgram(scenario, step.layout);
   step.network = NetworkOf(scenario.cluster);
   step.calls = LowerAll(step.program, step.network, scenario.algorithm);

@@ -20,7 +20,8 @@ enum class Engine : std::uint8_t { kFluid, kMessage };
 
 // Every stage between scenario and report, so that each can be printed.
 struct PreparedStep {
-  ModelLayout layout;
+  std::int64_t parameters = 0;  // of the whole model
+  ModelLayout layout;           // of one rank's part
   StepProgram program;
   NetworkModel network;
   std::vector<LoweredCall> calls;

@@ -33,6 +33,19 @@ struct PartTraffic {
   Traffic backward;
 };
 
+bool IsAttention(Part part) {
+  return part == Part::kAttention || part == Part::kLocalAttention;
+}
+
+// `groups` products of M rows, N columns and reduction K in one launch.
+Seconds ProductTime(double groups, double m, double n, double k, const GpuSpec& gpu,
+                    double fraction) {
+  const GemmSpec& gemm = gpu.gemm;
+  const double shape = 1 + gemm.rows_half / m + gemm.columns_half / n + gemm.reduction_half / k;
+  const double rate_fraction = fraction * gemm.peak_fraction / gemm.sustained_slowdown;
+  return gemm.launch + shape * (Flops::Count(2 * m * n * k * groups) / (rate_fraction * gpu.peak));
+}
+
 // Everything that prices one module of a scenario.
 class PartModel {
  public:
@@ -40,12 +53,12 @@ class PartModel {
       : scenario_(scenario),
         model_(scenario.model),
         cluster_(scenario.cluster),
-        tokens_(scenario.training.tokens_per_micro_batch()) {}
+        tokens_(scenario.tokens_per_micro_batch()) {}
 
   ModuleTime Time(Part part) const {
     ModuleTime time;
     AddGemms(part, time);
-    if (part == Part::kAttention) AddAttention(time);
+    if (IsAttention(part)) AddAttention(part, time);
     const PartTraffic traffic = TrafficOf(part);
     AddTraffic(traffic.forward, time.forward, time.forward_kernels);
     AddTraffic(traffic.backward, time.backward, time.backward_kernels);
@@ -57,50 +70,53 @@ class PartModel {
   PassTime RecomputeOf(Part part, const PassTime& forward) const {
     const double passes = RecomputedPasses(part, scenario_);
     if (scenario_.training.checkpointing == Checkpointing::kOperators) {
-      const bool in_layer =
-          part != Part::kEmbedding && part != Part::kFinalNorm && part != Part::kHead;
       return {.gemm = passes * forward.gemm,
               .attention = {},
-              .memory_bound = in_layer ? forward.memory_bound : Seconds()};
+              .memory_bound = OutsideOfLayers(part) ? Seconds() : forward.memory_bound};
     }
     return passes > 0 ? forward : PassTime();
   }
 
   // y[T, outputs] = x[T, inputs] w, and its two gradients.
-  void AddGemm(std::int64_t outputs, std::int64_t inputs, ModuleTime& time) const {
-    time.forward.gemm += Gemm(tokens_, outputs, inputs);
-    time.backward.gemm += Gemm(tokens_, inputs, outputs) + Gemm(outputs, inputs, tokens_);
+  void AddGemms(Part part, ModuleTime& time) const {
+    const LinearShape shape = LinearShapeOf(part, model_);
+    if (shape.outputs == 0) return;
+    const std::int64_t rows = shape.copies * tokens_;
+    if (shape.groups == 1) {
+      time.forward.gemm += Gemm(rows, shape.outputs, shape.inputs);
+      time.backward.gemm +=
+          Gemm(rows, shape.inputs, shape.outputs) + Gemm(shape.outputs, shape.inputs, rows);
+    } else {
+      time.forward.gemm += Grouped(shape, rows, 1);
+      time.backward.gemm += Grouped(shape, rows, 2);
+    }
     time.forward_kernels += 1;
     time.backward_kernels += 2;
   }
 
-  void AddGemms(Part part, ModuleTime& time) const {
-    const std::int64_t hidden = model_.hidden;
-    switch (part) {
-      case Part::kQkv:
-        AddGemm(hidden + 2 * KvHidden(), hidden, time);
-        break;
-      case Part::kAttentionOutput:
-        AddGemm(hidden, hidden, time);
-        break;
-      case Part::kMlpIn:
-        AddGemm((model_.gated_mlp ? 2 : 1) * model_.ffn_hidden, hidden, time);
-        break;
-      case Part::kMlpOut:
-        AddGemm(hidden, model_.ffn_hidden, time);
-        break;
-      case Part::kHead:
-        AddGemm(model_.vocabulary, hidden, time);
-        break;
-      default:
-        break;
-    }
+  // `products` products over all groups, one launch each: the outputs; or both gradients. The
+  // average group has rows / groups rows, at least one. Not below the time that weights and rows
+  // take from memory, which GemmSpec does not know of because it was fitted to single products.
+  Seconds Grouped(const LinearShape& shape, std::int64_t rows, int products) const {
+    const auto groups = static_cast<double>(std::min(shape.groups, rows));
+    const double m = static_cast<double>(rows) / groups;
+    const auto n = static_cast<double>(shape.outputs);
+    const auto k = static_cast<double>(shape.inputs);
+    const double fraction = cluster_.calibration.gemm_fraction.value;
+    const GpuSpec& gpu = cluster_.node.gpu;
+    const double bytes = 2 * (groups * n * k + static_cast<double>(rows) * (n + k));
+    const Seconds moved = Seconds::Count(bytes / (cluster_.calibration.memory_fraction.value *
+                                                  gpu.memory_bandwidth.bytes_per_second()));
+    if (products == 1) return std::max(moved, ProductTime(groups, m, n, k, gpu, fraction));
+    return std::max(moved, ProductTime(groups, m, k, n, gpu, fraction)) +
+           std::max(moved, ProductTime(groups, n, k, m, gpu, fraction));
   }
 
-  void AddAttention(ModuleTime& time) const {
+  void AddAttention(Part part, ModuleTime& time) const {
     const GpuSpec& gpu = cluster_.node.gpu;
     if (scenario_.compute.flash_attention && !gpu.attention.empty()) {
-      const Seconds forward = FusedAttention(RowFor(gpu, model_.head_dimension()));
+      const std::int64_t widest = std::max(model_.head_dimension(), model_.value_dimension());
+      const Seconds forward = FusedAttention(part, RowFor(gpu, widest));
       time.forward.attention += forward;
       time.backward.attention += kFusedBackward * forward;
       time.forward_kernels += 1;
@@ -108,24 +124,29 @@ class PartModel {
       return;
     }
     // Two products batched over heads, timed as one of the same FLOP over all heads; four backward.
+    // A window is masked and not skipped.
     const std::int64_t sequence = scenario_.training.sequence_length;
-    const Seconds products =
-        Gemm(tokens_, sequence, model_.hidden) + Gemm(tokens_, model_.hidden, sequence);
+    const Seconds products = Gemm(tokens_, sequence, model_.query_hidden()) +
+                             Gemm(tokens_, model_.attention_hidden(), sequence);
     time.forward.attention += products;
     time.backward.attention += 2 * products;
     time.forward_kernels += 2;
     time.backward_kernels += 4;
   }
 
-  Seconds FusedAttention(const AttentionSpec& row) const {
+  Seconds FusedAttention(Part part, const AttentionSpec& row) const {
     const auto sequence = static_cast<double>(scenario_.training.sequence_length);
+    const auto window = static_cast<double>(AttendedTokens(part, scenario_));
     const bool skips = scenario_.compute.causal_skip;
-    const Flops flops = Flops::Count((skips ? 2 : 4) * static_cast<double>(tokens_) * sequence *
-                                     static_cast<double>(model_.hidden));
+    // What the causal mask leaves of the window, on average: the first tokens have less behind
+    // them. Half of the sequence if the window holds it.
+    const double seen = skips ? 1 - window / (2 * sequence) : 1;
+    const auto widths = static_cast<double>(model_.query_hidden() + model_.attention_hidden());
+    const Flops flops = Flops::Count(2 * seen * static_cast<double>(tokens_) * window * widths);
     const FlopsPerSecond rate = skips ? row.rate : row.full_rate.value_or(row.rate);
     const double half_sequence =
         skips ? row.half_sequence : row.full_half_sequence.value_or(row.half_sequence);
-    return (1 + half_sequence / sequence) * (flops / rate);
+    return (1 + half_sequence / window) * (flops / rate);
   }
 
   // The row of the smallest head dimension that holds this one, as kernels pad; else the largest.
@@ -146,25 +167,44 @@ class PartModel {
   // Bytes per token as models/compute/README.md lists them, times tokens and passes.
   PartTraffic TrafficOf(Part part) const {
     const auto hidden = static_cast<double>(model_.hidden);
-    const auto ffn = static_cast<double>(model_.ffn_hidden);
     switch (part) {
       case Part::kInputNorm:
       case Part::kPostNorm:
+      case Part::kAttentionNorm:
+      case Part::kMlpNorm:
+      case Part::kEmbeddingNorm:
       case Part::kFinalNorm:
-        return {.forward = Passes(4 * hidden, 1), .backward = Passes(10 * hidden, 2)};
+        return OverSequenceParts(NormTraffic(hidden));
+      case Part::kQueryNorm:
+        return NormTraffic(static_cast<double>(
+            model_.latent_attention ? model_.latent_attention->query_rank : model_.query_hidden()));
+      case Part::kKeyNorm:
+        return NormTraffic(static_cast<double>(
+            model_.latent_attention ? model_.latent_attention->kv_rank : model_.kv_hidden()));
       case Part::kResidual:
-        return {.forward = Passes(6 * hidden, 2), .backward = Passes(6 * hidden, 2)};
+        return OverSequenceParts(
+            {.forward = Passes(6 * hidden, 2), .backward = Passes(6 * hidden, 2)});
       case Part::kActivation:
-        return model_.gated_mlp
-                   ? PartTraffic{.forward = Passes(6 * ffn, 2), .backward = Passes(10 * ffn, 3)}
-                   : PartTraffic{.forward = Passes(4 * ffn, 1), .backward = Passes(6 * ffn, 1)};
+        return ActivationTraffic(static_cast<double>(model_.ffn_hidden));
+      case Part::kExpertsActivation:
+        return ActivationTraffic(
+            static_cast<double>(model_.mixture->experts_per_token * model_.mixture->ffn_hidden));
+      case Part::kSharedActivation:
+        return ActivationTraffic(static_cast<double>(model_.mixture->shared_ffn_hidden));
+      case Part::kRouter:
+      case Part::kDispatch:
+      case Part::kCombine:
+        return MixtureTraffic(part);
       case Part::kAttention:
+      case Part::kLocalAttention:
         return AttentionTraffic();
       case Part::kEmbedding: {
         // The gradient of the table is dense: written once, whatever the batch.
-        Traffic backward = Passes(6 * hidden, 2);
-        backward.bytes += 2 * static_cast<double>(model_.vocabulary) * hidden;
-        return {.forward = Passes(4 * hidden, 2), .backward = backward};
+        const auto width = static_cast<double>(model_.embedding_width > 0 ? model_.embedding_width
+                                                                          : model_.hidden);
+        Traffic backward = Passes(6 * width, 2);
+        backward.bytes += 2 * static_cast<double>(model_.vocabulary) * width;
+        return {.forward = Passes(4 * width, 2), .backward = backward};
       }
       case Part::kHead: {
         const double bytes = scenario_.compute.loss_bytes / 2 * static_cast<double>(tokens_) *
@@ -172,19 +212,57 @@ class PartModel {
         return {.forward = {.bytes = bytes, .kernels = 3},
                 .backward = {.bytes = bytes, .kernels = 3}};
       }
-      case Part::kQkv:
-      case Part::kAttentionOutput:
-      case Part::kMlpIn:
-      case Part::kMlpOut:
+      default:
         return {};
     }
-    return {};
+  }
+
+  // Sequence parallelism gives each rank a part of the tokens.
+  PartTraffic OverSequenceParts(PartTraffic traffic) const {
+    traffic.forward.bytes /= scenario_.sequence_parts();
+    traffic.backward.bytes /= scenario_.sequence_parts();
+    return traffic;
+  }
+
+  PartTraffic NormTraffic(double width) const {
+    return {.forward = Passes(4 * width, 1), .backward = Passes(10 * width, 2)};
+  }
+
+  PartTraffic ActivationTraffic(double ffn) const {
+    return model_.gated_mlp
+               ? PartTraffic{.forward = Passes(6 * ffn, 2), .backward = Passes(10 * ffn, 3)}
+               : PartTraffic{.forward = Passes(4 * ffn, 1), .backward = Passes(6 * ffn, 1)};
+  }
+
+  // The router's softmax in fp32 and its choice; copies of each token's row to its experts' rows,
+  // and their weighted sum.
+  PartTraffic MixtureTraffic(Part part) const {
+    const MixtureSpec& mixture = *model_.mixture;
+    const auto hidden = static_cast<double>(model_.hidden);
+    const double copies = static_cast<double>(mixture.experts_per_token) * hidden;
+    switch (part) {
+      case Part::kRouter: {
+        const auto experts = static_cast<double>(mixture.experts);
+        return {.forward = Passes(10 * experts, 3), .backward = Passes(10 * experts, 2)};
+      }
+      case Part::kDispatch:
+        return {.forward = Passes(4 * copies, 1), .backward = Passes(2 * copies + 2 * hidden, 1)};
+      default: {
+        const double shared = mixture.shared_ffn_hidden > 0 ? 6 * hidden : 0;
+        return {.forward = Passes(2 * copies + 2 * hidden + shared, 2),
+                .backward = Passes(4 * copies + 2 * hidden, 2)};
+      }
+    }
   }
 
   PartTraffic AttentionTraffic() const {
     PartTraffic traffic;
     if (model_.position == Position::kRotary) {
-      const auto rotated = static_cast<double>(model_.hidden + KvHidden());
+      // Of latent attention the rotary part of the queries, and of the one key of all heads.
+      const std::int64_t width = model_.latent_attention
+                                     ? (model_.heads + 1) * model_.latent_attention->rope_dimension
+                                     : model_.query_hidden() + model_.kv_hidden();
+      const auto rotated = static_cast<double>(width);
       traffic = {.forward = Passes(4 * rotated, 2), .backward = Passes(4 * rotated, 2)};
     }
     if (!scenario_.compute.flash_attention || cluster_.node.gpu.attention.empty()) {
@@ -219,8 +297,6 @@ class PartModel {
     return GemmTime(m, n, k, cluster_.node.gpu, cluster_.calibration.gemm_fraction.value);
   }
 
-  std::int64_t KvHidden() const { return model_.kv_heads * model_.head_dimension(); }
-
   const Scenario& scenario_;
   const TransformerSpec& model_;
   const ClusterSpec& cluster_;
@@ -237,9 +313,12 @@ void SetUtilization(Part part, const Scenario& scenario, double mfu, ModuleTime&
   time.forward = {};
   time.backward = {};
   time.recompute = {};
-  (part == Part::kAttention ? time.forward.attention : time.forward.gemm) = forward;
-  (part == Part::kAttention ? time.backward.attention : time.backward.gemm) = 2 * forward;
-  if (RecomputedPasses(part, scenario) > 0) time.recompute = time.forward;
+  (IsAttention(part) ? time.forward.attention : time.forward.gemm) = forward;
+  (IsAttention(part) ? time.backward.attention : time.backward.gemm) = 2 * forward;
+  const double passes = RecomputedPasses(part, scenario);
+  time.recompute = {.gemm = passes * time.forward.gemm,
+                    .attention = passes * time.forward.attention,
+                    .memory_bound = {}};
 }
 
 }  // namespace
@@ -253,15 +332,8 @@ Seconds GemmTime(std::int64_t m, std::int64_t n, std::int64_t k, const GpuSpec& 
   if (!(fraction > 0)) {
     throw std::invalid_argument(fmt::format("fraction must be positive, got {}", fraction));
   }
-  const GemmSpec& gemm = gpu.gemm;
-  const auto rows = static_cast<double>(m);
-  const auto columns = static_cast<double>(n);
-  const auto reduction = static_cast<double>(k);
-  const double shape =
-      1 + gemm.rows_half / rows + gemm.columns_half / columns + gemm.reduction_half / reduction;
-  const double rate_fraction = fraction * gemm.peak_fraction / gemm.sustained_slowdown;
-  return gemm.launch +
-         shape * (Flops::Count(2 * rows * columns * reduction) / (rate_fraction * gpu.peak));
+  return ProductTime(1, static_cast<double>(m), static_cast<double>(n), static_cast<double>(k), gpu,
+                     fraction);
 }
 
 ModuleTime TimeOf(Part part, const Scenario& scenario) {

@@ -39,7 +39,8 @@ Seconds GemmTime(std::int64_t m, std::int64_t n, std::int64_t k, const GpuSpec& 
 // takes of that by its FLOP.
 ModuleTime TimeOf(Part part, const Scenario& scenario);
 
-// FLOP of one optimizer step on one GPU; a multiply-add is two.
+// FLOP of one optimizer step on one GPU, the average of those that divide a model; a multiply-add
+// is two. Takes the whole model, not a rank's view of it.
 struct StepFlops {
   Flops model;     // three passes: forward and twice that for backward
   Flops hardware;  // with recompute counted: four passes of the layers under full checkpointing

@@ -1,6 +1,9 @@
 // FLOP of each part's forward pass, as publications count them: matrix products only, attention
-// over the whole square of the sequence.
+// over the whole square of the sequence (or the whole of the window for each token).
 #pragma once
+
+#include <array>
+#include <cstdint>
 
 #include "models/core/units.h"
 #include "models/scenario/scenario.h"
@@ -8,25 +11,31 @@
 
 namespace zerosim {
 
+// The product of a part with weights: every token, or each of `copies` copies of it, has `inputs`
+// values and gets `outputs`. The copies are spread over `groups` matrices of that shape.
+struct LinearShape {
+  std::int64_t outputs = 0;  // 0: the part has no such product
+  std::int64_t inputs = 0;
+  std::int64_t copies = 1;
+  std::int64_t groups = 1;
+};
+LinearShape LinearShapeOf(Part part, const TransformerSpec& model);
+
+// Tokens that a query of kAttention or kLocalAttention is multiplied with when nothing is skipped.
+std::int64_t AttendedTokens(Part part, const Scenario& scenario);
+
 // Forward FLOP of one module for one micro-batch on one GPU; 0 for parts without a product.
 // Backward is twice that.
 Flops ForwardFlops(Part part, const Scenario& scenario);
+
+// Whether a part runs before or after all layers: checkpointing never runs it again.
+bool OutsideOfLayers(Part part);
 
 // The share of a part's products of the forward pass that checkpointing runs again in a layer that
 // it covers.
 double RecomputedPasses(Part part, const Scenario& scenario);
 
-// Calls f(part, count) for every part of the model with the number of modules of that kind.
-template <typename F>
-void ForEachPart(const TransformerSpec& model, F f) {
-  f(Part::kEmbedding, 1);
-  for (const Part part : {Part::kInputNorm, Part::kQkv, Part::kAttention, Part::kAttentionOutput,
-                          Part::kPostNorm, Part::kMlpIn, Part::kActivation, Part::kMlpOut}) {
-    f(part, model.layers);
-  }
-  f(Part::kResidual, 2 * model.layers);
-  f(Part::kFinalNorm, 1);
-  f(Part::kHead, 1);
-}
+// Modules of each part in the model, by its place in the enumeration.
+std::array<int, kNumParts> CountParts(const TransformerSpec& model);
 
 }  // namespace zerosim

@@ -16,10 +16,12 @@ constexpr std::int64_t kMebibyte = 1 << 20;
 constexpr std::int64_t kCudaContext = 512 * kMebibyte;
 constexpr std::int64_t kNcclCommunicator = 256 * kMebibyte;
 
-// Elements of one rank's shard; ZeRO-3 pads every weight by itself.
+// Elements of one rank's shard; ZeRO-3 pads every tensor by itself.
 std::int64_t ShardElements(const ModelLayout& layout, int ranks) {
   std::int64_t sum = 0;
-  for (const Weight& weight : layout.weights) sum += CeilDiv(weight.elements(), ranks);
+  for (const Weight& weight : layout.weights) {
+    sum += weight.count * CeilDiv(weight.tensor_elements(), ranks);
+  }
   return sum;
 }
 
@@ -27,7 +29,7 @@ std::int64_t ShardElements(const ModelLayout& layout, int ranks) {
 std::int64_t PersistentElements(const ModelLayout& layout, const ZeroConfig& zero) {
   std::int64_t sum = 0;
   for (const Weight& weight : layout.weights) {
-    if (weight.elements() <= zero.param_persistence_threshold) sum += weight.elements();
+    if (weight.tensor_elements() <= zero.param_persistence_threshold) sum += weight.elements();
   }
   return sum;
 }
@@ -39,7 +41,7 @@ std::int64_t BufferElements(const ZeroConfig& zero) {
   return buckets * zero.reduce_bucket_size;
 }
 
-int Communicators(const Scenario& scenario, const ShardingGroups& groups) {
+int Communicators(const Scenario& scenario, const ProcessGroups& groups) {
   if (scenario.world_size() == 1) return 0;
   int count = 1;
   if (scenario.secondary_size() > 1) ++count;
@@ -63,34 +65,73 @@ StaticMemory FsdpStates(const FsdpConfig& fsdp, const ModelLayout& layout, int s
           .context = {}};
 }
 
+// Values that norms and linear layers keep of their inputs, beside those within attention and MLP.
+std::int64_t InputsPerToken(const TransformerSpec& model) {
+  // Inputs of QKV, of the MLP and of two norms. Norms beside each other share theirs, and with one
+  // norm its output is the input of both.
+  std::int64_t inputs = 4;
+  if (model.block == Block::kParallel) inputs = 2;
+  if (model.block == Block::kParallelTwoNorms) inputs = 3;
+  if (model.block == Block::kSandwich) inputs = 6;
+  return inputs * model.hidden;
+}
+
+// Queries, keys and values, and what comes between them and the residual stream.
+std::int64_t AttentionValuesPerToken(const TransformerSpec& model) {
+  std::int64_t values = model.attention_hidden();  // the output projection's input
+  if (model.latent_attention) {
+    const LatentAttentionSpec& latent = *model.latent_attention;
+    values += 2 * model.query_hidden() + model.attention_hidden();
+    // Latents before and after their norms; the rotary key.
+    return values + 2 * latent.query_rank + 2 * latent.kv_rank + latent.rope_dimension;
+  }
+  values += model.query_hidden() + 2 * model.kv_hidden();
+  // Norms keep their inputs.
+  if (model.query_key_norm != QueryKeyNorm::kNone) {
+    values += model.query_hidden() + model.kv_hidden();
+  }
+  return values;
+}
+
+// Width of what a token goes through between the MLP's matrices.
+std::int64_t MlpWidth(const TransformerSpec& model, bool experts) {
+  if (!experts) return model.ffn_hidden;
+  return model.mixture->experts_per_token * model.mixture->ffn_hidden +
+         model.mixture->shared_ffn_hidden;
+}
+
 // Bytes a layer keeps for backward when nothing is recomputed, for one token: what
 // arXiv 2205.05198, section 4.1 counts, by tensor. 34 h in total for its GPT layer.
-std::int64_t LinearBytesPerToken(const TransformerSpec& model) {
-  const std::int64_t hidden = model.hidden;
-  const std::int64_t kv_hidden = model.kv_heads * model.head_dimension();
-  // Inputs of both norms, of QKV and of the MLP; attention's output, the projection's input.
-  std::int64_t bytes = kValueBytes * 5 * hidden;
-  bytes += kValueBytes * (hidden + 2 * kv_hidden);  // Q, K, V
+// Sequence parallelism divides what lies outside of attention and MLP into `parts`.
+std::int64_t LinearBytesPerToken(const TransformerSpec& model, bool experts, int parts) {
+  std::int64_t bytes =
+      kValueBytes * (CeilDiv(InputsPerToken(model), parts) + AttentionValuesPerToken(model));
   // GELU keeps its input and the next matrix its own. SwiGLU keeps the gate, its SiLU, the other
   // factor and the product.
-  bytes += kValueBytes * (model.gated_mlp ? 4 : 2) * model.ffn_hidden;
+  bytes += kValueBytes * (model.gated_mlp ? 4 : 2) * MlpWidth(model, experts);
+  if (experts) {
+    // Copies of the token for its experts and their outputs, which the router's gradient needs; its
+    // probabilities in fp32.
+    const MixtureSpec& mixture = *model.mixture;
+    bytes += kValueBytes * 2 * mixture.experts_per_token * model.hidden + 4 * mixture.experts;
+  }
   // Masks of two dropouts, a byte an element; models with gated MLPs train without dropout.
-  if (!model.gated_mlp) bytes += 2 * hidden;
+  if (!model.gated_mlp) bytes += CeilDiv(2 * model.hidden, parts);
   return bytes;
 }
 
 // What checkpointing by operators keeps of it: the layer's input, attention's output, and of the
 // products Q, K, V, output, gate or MLP in, and so on every second one.
-std::int64_t OperatorBytesPerToken(const TransformerSpec& model) {
-  const std::int64_t kv_hidden = model.kv_heads * model.head_dimension();
-  return kValueBytes * (3 * model.hidden + kv_hidden + model.ffn_hidden);
+std::int64_t OperatorBytesPerToken(const TransformerSpec& model, bool experts, int parts) {
+  return kValueBytes * (CeilDiv(model.hidden, parts) + model.attention_hidden() +
+                        model.query_hidden() + model.kv_hidden() + MlpWidth(model, experts));
 }
 
 }  // namespace
 
 StaticMemory StaticMemoryOf(const Scenario& scenario, const ModelLayout& layout) {
   const ZeroConfig& zero = scenario.zero;
-  const ShardingGroups groups = ShardingGroupsOf(scenario);
+  const ProcessGroups groups = ProcessGroupsOf(scenario);
   const int ranks = groups.shard.size;
   const Bytes context =
       Bytes::Count(kCudaContext + Communicators(scenario, groups) * kNcclCommunicator);
@@ -115,15 +156,19 @@ StaticMemory StaticMemoryOf(const Scenario& scenario, const ModelLayout& layout)
           .context = context};
 }
 
-ActivationMemory ActivationMemoryOf(const Scenario& scenario, Checkpointing checkpointing) {
+ActivationMemory ActivationMemoryOf(const Scenario& scenario, bool experts, bool checkpointed) {
+  const Checkpointing checkpointing =
+      checkpointed ? scenario.training.checkpointing : Checkpointing::kNone;
   const TransformerSpec& model = scenario.model;
-  const std::int64_t tokens = scenario.training.tokens_per_micro_batch();
+  const std::int64_t tokens = scenario.tokens_per_micro_batch();
   const std::int64_t scores = model.heads * scenario.training.sequence_length * tokens;
   const bool fused =
       scenario.compute.flash_attention && !scenario.cluster.node.gpu.attention.empty();
 
-  const std::int64_t hidden = kValueBytes * tokens * model.hidden;
-  const std::int64_t linear = tokens * LinearBytesPerToken(model);
+  const std::int64_t width = model.embedding_width > 0 ? model.embedding_width : model.hidden;
+  const int parts = scenario.sequence_parts();
+  const std::int64_t hidden = CeilDiv(kValueBytes * tokens * model.hidden, parts);
+  const std::int64_t linear = tokens * LinearBytesPerToken(model, experts, parts);
   // Unfused: scores after softmax and after dropout in 16 bit, and dropout's mask. Fused: the
   // logarithm of each row's sum in fp32.
   const std::int64_t attention = fused ? tokens * 4 * model.heads : 5 * scores;
@@ -132,8 +177,9 @@ ActivationMemory ActivationMemoryOf(const Scenario& scenario, Checkpointing chec
   // Gradients at the widest point: of activation's output and input, of scores after and before
   // softmax; beside either, the residual's.
   const std::int64_t mlp_gradient =
-      kValueBytes * (model.gated_mlp ? 3 : 2) * tokens * model.ffn_hidden;
-  const std::int64_t attention_gradient = 3 * hidden + 2 * transient;
+      kValueBytes * (model.gated_mlp ? 3 : 2) * tokens * MlpWidth(model, experts);
+  const std::int64_t attention_gradient =
+      kValueBytes * tokens * (2 * model.query_hidden() + model.attention_hidden()) + 2 * transient;
 
   std::int64_t saved = linear + attention;
   std::int64_t working = transient;
@@ -144,13 +190,13 @@ ActivationMemory ActivationMemoryOf(const Scenario& scenario, Checkpointing chec
     saved = hidden;
     working = linear + attention + transient;
   } else if (checkpointing == Checkpointing::kOperators) {
-    saved = tokens * OperatorBytesPerToken(model) + attention;
+    saved = tokens * OperatorBytesPerToken(model, experts, parts) + attention;
     working = linear + attention + transient - saved;
   }
   return {.saved_per_layer = Bytes::Count(saved),
           .working_per_layer = Bytes::Count(working),
           .gradient_per_layer = Bytes::Count(hidden + std::max(mlp_gradient, attention_gradient)),
-          .embedding = Bytes::Count(hidden),
+          .embedding = Bytes::Count(CeilDiv(kValueBytes * tokens * width, parts)),
           // 16-bit logits, their fp32 copy and its gradient.
           .logits = Bytes::Count((2 + 4 + 4) * tokens * model.vocabulary)};
 }

@@ -24,7 +24,7 @@ struct StaticMemory {
 
 StaticMemory StaticMemoryOf(const Scenario& scenario, const ModelLayout& layout);
 
-// Sizes of one micro-batch on one GPU.
+// Sizes of one micro-batch on one GPU, for a layer with a plain MLP or one with experts.
 struct ActivationMemory {
   Bytes saved_per_layer;     // kept from forward to backward for one layer
   Bytes working_per_layer;   // in addition while a layer runs forward (or is recomputed)
@@ -33,11 +33,9 @@ struct ActivationMemory {
   Bytes logits;              // logits, their fp32 copy and gradient at the loss
 };
 
-// Of a layer that is checkpointed as `checkpointing` says.
-ActivationMemory ActivationMemoryOf(const Scenario& scenario, Checkpointing checkpointing);
-
-inline ActivationMemory ActivationMemoryOf(const Scenario& scenario) {
-  return ActivationMemoryOf(scenario, scenario.training.checkpointing);
-}
+// Of a layer with experts or with a plain MLP; without `checkpointed`, of one that the scenario's
+// checkpointing leaves out.
+ActivationMemory ActivationMemoryOf(const Scenario& scenario, bool experts = false,
+                                    bool checkpointed = true);
 
 }  // namespace zerosim

@@ -22,25 +22,37 @@ NodeSplit SplitByNode(const ProcessGroup& group, int gpus_per_node) {
   return {{local, group.stride}, {group.size / local, gpus_per_node}};
 }
 
-ShardingGroups ShardingGroupsOf(const ProcessGroup& data, int shard_size, int secondary_size,
-                                int gpus_per_node) {
-  ShardingGroups groups;
-  groups.data = data;
-  groups.shard = {shard_size == 0 ? data.size : shard_size, data.stride};
-  groups.secondary = {secondary_size, data.stride};
-  if (groups.shard.size < 1 || data.size % groups.shard.size != 0) {
+ProcessGroups ProcessGroupsOf(int world, const ParallelSpec& parallel, int shard_size,
+                              int secondary_size, int gpus_per_node) {
+  const int model_ranks = parallel.model_ranks();
+  if (model_ranks < 1 || world % model_ranks != 0) {
     throw std::invalid_argument(
-        fmt::format("{} ranks that share a shard in a world of {}", groups.shard.size, data.size));
+        fmt::format("{} ranks for one copy of the model in a world of {}", model_ranks, world));
+  }
+  const bool data_first = parallel.order == RankOrder::kTensorDataPipeline;
+  const int data = world / (parallel.tensor * parallel.pipeline);
+  ProcessGroups groups;
+  groups.tensor = {parallel.tensor, 1};
+  groups.data = {data, data_first ? parallel.tensor : parallel.tensor * parallel.pipeline};
+  groups.context = {parallel.context, groups.data.stride};
+  groups.pipeline = {parallel.pipeline, data_first ? parallel.tensor * data : parallel.tensor};
+
+  groups.shard = {shard_size == 0 ? data : shard_size, groups.data.stride};
+  groups.secondary = {secondary_size, groups.data.stride};
+  if (groups.shard.size < 1 || data % groups.shard.size != 0) {
+    throw std::invalid_argument(
+        fmt::format("{} ranks that share a shard in a world of {}", groups.shard.size, data));
   }
   if (secondary_size < 1 || groups.shard.size % secondary_size != 0) {
     throw std::invalid_argument(
         fmt::format("secondary groups of {} in a world of {}", secondary_size, groups.shard.size));
   }
-  groups.replicas = {data.size / groups.shard.size, groups.shard.size * data.stride};
+  groups.replicas = {data / groups.shard.size, groups.shard.size * groups.data.stride};
   const NodeSplit split = SplitByNode(groups.shard, gpus_per_node);
   groups.in_node = split.in_node;
   groups.across = split.across;
-  for (const ProcessGroup& group : {groups.data, groups.shard, groups.replicas, groups.secondary}) {
+  for (const ProcessGroup& group : {groups.tensor, groups.context, groups.data, groups.shard,
+                                    groups.replicas, groups.secondary}) {
     if (IsRegular(group, gpus_per_node)) continue;
     throw std::invalid_argument(
         fmt::format("a group of {} ranks {} apart does not fill nodes of {}", group.size,

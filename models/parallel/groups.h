@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "models/parallel/parallel.h"
+
 namespace zerosim {
 
 // Ranks of one collective: size members, stride apart. (W, 1) is the world, (G, 1) every block of G
@@ -18,9 +20,14 @@ struct ProcessGroup {
   friend bool operator==(const ProcessGroup&, const ProcessGroup&) = default;
 };
 
-// Groups over which the states of a model are sharded and gradients are reduced.
-struct ShardingGroups {
-  ProcessGroup data;       // all ranks that train the same weights on other samples
+// The groups of a job.
+struct ProcessGroups {
+  ProcessGroup tensor;    // divides every matrix
+  ProcessGroup context;   // divides the sequence
+  ProcessGroup pipeline;  // ranks of equal place in their stages
+
+  // Over which the states of a model are sharded and gradients are reduced.
+  ProcessGroup data;       // all ranks that train the same weights on other tokens
   ProcessGroup shard;      // spreads one copy of the states; = data unless replicas share them
   ProcessGroup replicas;   // ranks of equal place in the shard groups of one data group
   ProcessGroup secondary;  // spreads hpZ's second copy of the weights
@@ -40,11 +47,11 @@ NodeSplit SplitByNode(const ProcessGroup& group, int gpus_per_node);
 // many ranks in each node that it reaches.
 bool IsRegular(const ProcessGroup& group, int gpus_per_node);
 
-// Groups for data-parallel ranks `data`, of which `shard_size` hold one copy of the states (0: all
-// of them) and `secondary_size` the second copy of the weights (1: none). Throws
-// std::invalid_argument if a size does not divide the data-parallel ranks or a group is not
-// regular.
-ShardingGroups ShardingGroupsOf(const ProcessGroup& data, int shard_size, int secondary_size,
-                                int gpus_per_node);
+// Groups of `world` ranks on nodes of `gpus_per_node`. Of the data-parallel ranks, `shard_size`
+// hold one copy of the states (0: all of them) and `secondary_size` the second copy of the weights
+// (1: none). Throws std::invalid_argument if a size does not divide what it is a part of, or a
+// group is not regular.
+ProcessGroups ProcessGroupsOf(int world, const ParallelSpec& parallel, int shard_size,
+                              int secondary_size, int gpus_per_node);
 
 }  // namespace zerosim

@@ -2,14 +2,10 @@
 
 namespace zerosim {
 
-ShardingGroups ShardingGroupsOf(const Scenario& scenario) {
-  const ProcessGroup data = {scenario.world_size(), 1};
-  const int gpus = scenario.cluster.node.gpus;
-  if (const auto& fsdp = scenario.fsdp) {
-    return ShardingGroupsOf(data, fsdp->shard_size, fsdp->secondary_partition_size, gpus);
-  }
-  const int secondary = scenario.zero.has_secondary() ? scenario.zero.secondary_partition_size : 1;
-  return ShardingGroupsOf(data, scenario.zero.shard_size, secondary, gpus);
+ProcessGroups ProcessGroupsOf(const Scenario& scenario) {
+  const int shard_size = scenario.fsdp ? scenario.fsdp->shard_size : scenario.zero.shard_size;
+  return ProcessGroupsOf(scenario.world_size(), scenario.parallel, shard_size,
+                         scenario.secondary_size(), scenario.cluster.node.gpus);
 }
 
 }  // namespace zerosim

@@ -6,7 +6,7 @@
 
 namespace zerosim {
 
-// Throws std::invalid_argument as ShardingGroupsOf(data, ...) does.
-ShardingGroups ShardingGroupsOf(const Scenario& scenario);
+// Throws std::invalid_argument as ProcessGroupsOf(data, ...) does.
+ProcessGroups ProcessGroupsOf(const Scenario& scenario);
 
 }  // namespace zerosim

@@ -1,5 +1,6 @@
 #include "models/program/build_program.h"
 
+#include <array>
 #include <memory>
 #include <stdexcept>
 
@@ -7,10 +8,12 @@
 
 #include "models/compute/compute.h"
 #include "models/memory/memory.h"
+#include "models/parallel/rank_view.h"
 #include "models/parallel/scenario_groups.h"
 #include "models/program/collective_kinds.h"
 #include "models/program/deepspeed.h"
 #include "models/program/fsdp.h"
+#include "models/program/model_collectives.h"
 #include "models/program/program_writer.h"
 #include "models/program/trace.h"
 
@@ -28,8 +31,8 @@ Label OptimizerLabel(const Scenario& scenario) {
 }
 
 std::unique_ptr<Sharding> MakeSharding(const Scenario& scenario, const ModelLayout& layout,
-                                       const std::vector<Visit>& trace, ProgramWriter* writer) {
-  const CollectiveKinds kinds(ShardingGroupsOf(scenario), scenario.world_size());
+                                       const std::vector<Visit>& trace,
+                                       const CollectiveKinds& kinds, ProgramWriter* writer) {
   if (scenario.fsdp) {
     return std::make_unique<FsdpSharding>(scenario, layout, trace, kinds, writer);
   }
@@ -40,14 +43,21 @@ std::unique_ptr<Sharding> MakeSharding(const Scenario& scenario, const ModelLayo
 class StepBuilder {
  public:
   StepBuilder(const Scenario& scenario, const ModelLayout& layout)
-      : scenario_(scenario),
+      : scenario_(RankView(scenario)),
         layout_(layout),
         trace_(
             TraceOf(layout, scenario.training.checkpointing, scenario.training.checkpoint_every)),
         writer_("all ranks"),
-        sharding_(MakeSharding(scenario, layout, trace_, &writer_)),
-        activations_(ActivationMemoryOf(scenario, scenario.training.checkpointing)),
-        kept_(ActivationMemoryOf(scenario, Checkpointing::kNone)) {}
+        kinds_(ProcessGroupsOf(scenario), scenario.world_size()),
+        sharding_(MakeSharding(scenario_, layout, trace_, kinds_, &writer_)),
+        collectives_(scenario_, kinds_, &writer_) {
+    for (const bool experts : {false, true}) {
+      if (experts && !scenario.model.mixture) continue;
+      for (const bool checkpointed : {false, true}) {
+        activations_[experts][checkpointed] = ActivationMemoryOf(scenario_, experts, checkpointed);
+      }
+    }
+  }
 
   StepProgram Build() {
     writer_.HostWork(Label{}, Seconds());
@@ -63,13 +73,15 @@ class StepBuilder {
   void TrackActivations(int v, bool before);
   void RunOptimizer();
 
-  const Scenario& scenario_;
+  const Scenario scenario_;  // as one rank sees it
   const ModelLayout& layout_;
   const std::vector<Visit> trace_;
   ProgramWriter writer_;
+  CollectiveKinds kinds_;
   std::unique_ptr<Sharding> sharding_;
-  ActivationMemory activations_;
-  ActivationMemory kept_;  // of layers that are not checkpointed
+  ModelCollectives collectives_;
+  // Of layers with a plain MLP and with experts, and of those left out of checkpointing first.
+  std::array<std::array<ActivationMemory, 2>, 2> activations_{};
 };
 
 void StepBuilder::RunMicroStep(int micro_step, bool last) {
@@ -89,6 +101,7 @@ void StepBuilder::RunVisit(int v, const Label& label) {
 
   TrackActivations(v, /*before=*/true);
   sharding_->Before(v, label);
+  collectives_.Before(visit, label);
 
   const bool backward = visit.action == Action::kBackward;
   Seconds run = visit.action == Action::kForward ? time.forward.total() : time.recompute.total();
@@ -106,6 +119,7 @@ void StepBuilder::RunVisit(int v, const Label& label) {
     writer_.HostWork(label, kernels * launch);
     writer_.Kernel(Stream::kCompute, label, run);
   }
+  collectives_.After(visit, label);
   sharding_->After(v, label);
   TrackActivations(v, /*before=*/false);
 }
@@ -114,6 +128,10 @@ void StepBuilder::RunVisit(int v, const Label& label) {
 // the end of its backward.
 void StepBuilder::TrackActivations(int v, bool before) {
   const Visit& visit = trace_[v];
+  const bool experts = visit.layer >= 0 && scenario_.model.has_experts(visit.layer);
+  const TrainingSpec& training = scenario_.training;
+  const bool checkpointed = training.checkpoints(visit.layer);
+  const ActivationMemory& activations = activations_[experts][checkpointed];
   const int visits = static_cast<int>(trace_.size());
   const auto same = [&](int other) {
     return other >= 0 && other < visits && trace_[other].layer == visit.layer &&
@@ -123,41 +141,38 @@ void StepBuilder::TrackActivations(int v, bool before) {
   const bool ends = !before && !same(v + 1);
   if (visit.layer < 0) {
     if (visit.part == Part::kEmbedding && visit.action == Action::kForward && before) {
-      writer_.Memory(MemoryTerm::kActivations, activations_.embedding);
+      writer_.Memory(MemoryTerm::kActivations, activations.embedding);
     }
     if (visit.part == Part::kEmbedding && visit.action == Action::kBackward && !before) {
-      writer_.Memory(MemoryTerm::kActivations, -1 * activations_.embedding);
+      writer_.Memory(MemoryTerm::kActivations, -1 * activations.embedding);
     }
     if (visit.part == Part::kHead && visit.action == Action::kForward && before) {
-      writer_.Memory(MemoryTerm::kLogits, activations_.logits);
+      writer_.Memory(MemoryTerm::kLogits, activations.logits);
     }
     if (visit.part == Part::kHead && visit.action == Action::kBackward && !before) {
-      writer_.Memory(MemoryTerm::kLogits, -1 * activations_.logits);
+      writer_.Memory(MemoryTerm::kLogits, -1 * activations.logits);
     }
     return;
   }
-  const TrainingSpec& training = scenario_.training;
-  const ActivationMemory& layer = training.checkpoints(visit.layer) ? activations_ : kept_;
-  const bool recomputed =
-      training.checkpointing == Checkpointing::kFull && training.checkpoints(visit.layer);
+  const bool recomputed = checkpointed && training.checkpointing == Checkpointing::kFull;
   switch (visit.action) {
     case Action::kForward:
-      if (starts) writer_.Memory(MemoryTerm::kActivations, layer.working_per_layer);
+      if (starts) writer_.Memory(MemoryTerm::kActivations, activations.working_per_layer);
       if (ends) {
-        writer_.Memory(MemoryTerm::kActivations, layer.saved_per_layer - layer.working_per_layer);
+        writer_.Memory(MemoryTerm::kActivations,
+                       activations.saved_per_layer - activations.working_per_layer);
       }
       break;
     case Action::kRecompute:
-      if (starts) writer_.Memory(MemoryTerm::kActivations, layer.working_per_layer);
+      if (starts) writer_.Memory(MemoryTerm::kActivations, activations.working_per_layer);
       break;
     default: {
-      Bytes extra = layer.gradient_per_layer;
-      if (!recomputed) {
-        extra += layer.working_per_layer;
-      }
+      Bytes extra = activations.gradient_per_layer;
+      if (!recomputed) extra += activations.working_per_layer;
       if (starts) writer_.Memory(MemoryTerm::kActivations, extra);
       if (ends) {
-        Bytes freed = layer.gradient_per_layer + layer.working_per_layer + layer.saved_per_layer;
+        Bytes freed = activations.gradient_per_layer + activations.working_per_layer +
+                      activations.saved_per_layer;
         writer_.Memory(MemoryTerm::kActivations, -1 * freed);
       }
     }

@@ -7,8 +7,8 @@
 
 namespace zerosim {
 
-// The step of `scenario` on a model laid out as `layout`. Throws std::invalid_argument if the
-// scenario breaks a rule that read_scenario.h checks.
+// The step of `scenario`. `layout` is that of one rank's part of the model: Layout(RankModel(...)).
+// Throws std::invalid_argument if the scenario breaks a rule that read_scenario.h checks.
 StepProgram BuildProgram(const Scenario& scenario, const ModelLayout& layout);
 
 }  // namespace zerosim

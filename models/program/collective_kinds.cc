@@ -18,6 +18,10 @@ ProcessGroup CollectiveKinds::GroupOf(Communicator communicator) const {
       return groups_.in_node;
     case Communicator::kAcrossNodes:
       return groups_.across;
+    case Communicator::kTensor:
+      return groups_.tensor;
+    case Communicator::kContext:
+      return groups_.context;
   }
   return groups_.shard;
 }
@@ -38,6 +42,10 @@ std::string CollectiveKinds::NameOf(Communicator communicator) const {
       return "node";
     case Communicator::kAcrossNodes:
       return "across_nodes";
+    case Communicator::kTensor:
+      return "tensor";
+    case Communicator::kContext:
+      return "context";
   }
   return "?";
 }

@@ -12,9 +12,9 @@ namespace zerosim {
 class CollectiveKinds {
  public:
   // Groups of a job of `world` ranks.
-  CollectiveKinds(const ShardingGroups& groups, int world) : groups_(groups), world_(world) {}
+  CollectiveKinds(const ProcessGroups& groups, int world) : groups_(groups), world_(world) {}
 
-  const ShardingGroups& groups() const { return groups_; }
+  const ProcessGroups& groups() const { return groups_; }
   ProcessGroup GroupOf(Communicator communicator) const;
   int Kind(const std::string& name, CollectiveOp op, Communicator communicator,
            ProgramWriter* writer);
@@ -22,7 +22,7 @@ class CollectiveKinds {
  private:
   std::string NameOf(Communicator communicator) const;
 
-  ShardingGroups groups_;
+  ProcessGroups groups_;
   int world_;
 };
 

@@ -205,7 +205,7 @@ void FsdpSharding::ReduceGradients(int unit, const Label& label) {
   writer_->HostWork(label, Seconds::Count(4 * cluster.calibration.host_launch.value));
 
   if (fsdp_->quantized_gradients && kinds_.groups().across.size > 1) {
-    ReduceInTwoHops(u.elements, kinds_.groups().shard.size, *fsdp_->quantized_gradients, cluster,
+    ReduceInTwoHops(u.elements, 1, kinds_.groups().shard.size, *fsdp_->quantized_gradients, cluster,
                     label, &kinds_, writer_);
   } else {
     const bool fp32 = fsdp_->reduce_precision == ReducePrecision::kFp32;

@@ -63,7 +63,7 @@ bool GradientReducer::QuantizedTogether(int weight) const {
   if (zero.stage != 3 || !zero.quantized_gradients || groups().across.size < 2) return false;
   const Weight& w = layout_->weights[weight];
   if (w.is_vector()) return false;
-  if (w.elements() % (2 * std::int64_t{groups().shard.size}) == 0) return true;
+  if (w.tensor_elements() % (2 * std::int64_t{groups().shard.size}) == 0) return true;
   writer_->Warn(
       fmt::format("qgZ: gradients of {} rows x {} columns do not divide by 2 x {} ranks: DeepSpeed "
                   "sends them in 16 bit",
@@ -109,11 +109,16 @@ void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Labe
       scenario_->zero.stage == 3 ? Communicator::kShard : Communicator::kData;
   const int world = kinds_.GroupOf(communicator).size;
   std::int64_t elements = 0;
-  for (const int w : weights) elements += layout_->weights[w].elements();
+  std::int64_t tensors = 0;
+  for (const int w : weights) {
+    elements += layout_->weights[w].elements();
+    tensors += layout_->weights[w].count;
+  }
+  const int calls = weights.size() == 1 ? CallsFor(layout_->weights[weights[0]]) : 1;
 
-  writer_->HostWork(label, Seconds::Count(3 * cluster.calibration.host_launch.value));
+  writer_->HostWork(label, Seconds::Count(3 * calls * cluster.calibration.host_launch.value));
   // Several tensors, or one that does not divide, are first joined into one padded buffer.
-  if (weights.size() > 1 || elements % world != 0) {
+  if (tensors > 1 || elements % world != 0) {
     writer_->Kernel(Stream::kReduce, WithAction(label, Action::kReduce),
                     MemoryTime(CopyTraffic(elements), cluster));
   }
@@ -124,9 +129,9 @@ void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Labe
                                scatter && scenario_->zero.stage > 0 ? CollectiveOp::kReduceScatter
                                                                     : CollectiveOp::kAllReduce,
                                communicator, writer_);
-  const OpId op =
-      writer_->Collective(Stream::kReduce, communicator, WithAction(label, Action::kReduce),
-                          {.kind = kind, .full = full, .payload = full}, Seconds());
+  const OpId op = writer_->Collective(
+      Stream::kReduce, communicator, WithAction(label, Action::kReduce),
+      {.kind = kind, .full = full, .payload = full, .launches = calls}, Seconds());
   writer_->StreamWaits(Stream::kReduce, op);
   if (scenario_->zero.stage == 3) ReduceOverReplicas(elements, label);
 }
@@ -145,6 +150,19 @@ void GradientReducer::ReduceOverReplicas(std::int64_t elements, const Label& lab
   writer_->StreamWaits(Stream::kReduce, op);
 }
 
+// Buckets that the tensors of `weight` fill one after the other. They stand in the program as one
+// reduction: there may be tens of thousands of experts.
+int GradientReducer::CallsFor(const Weight& weight) const {
+  if (weight.count == 1) return 1;
+  if (scenario_->zero.stage == 3 && scenario_->zero.quantized_gradients &&
+      groups().across.size > 1) {
+    return static_cast<int>(weight.count);  // qgZ's fall-back reduces one tensor a call
+  }
+  const std::int64_t fitting = std::max<std::int64_t>(
+      1, scenario_->zero.reduce_bucket_size / std::max<std::int64_t>(1, weight.tensor_elements()));
+  return static_cast<int>(CeilDiv(weight.count, fitting));
+}
+
 void GradientReducer::ReduceQuantized(int weight, const Label& label) {
   const GradientQuantization& formats = *scenario_->zero.quantized_gradients;
   const Weight& w = layout_->weights[weight];
@@ -156,7 +174,8 @@ void GradientReducer::ReduceQuantized(int weight, const Label& label) {
         "of them",
         scale_groups, w.rows, w.columns, world));
   }
-  ReduceInTwoHops(w.elements(), scale_groups, formats, scenario_->cluster, label, &kinds_, writer_);
+  ReduceInTwoHops(w.tensor_elements(), static_cast<int>(w.count), scale_groups, formats,
+                  scenario_->cluster, label, &kinds_, writer_);
   ReduceOverReplicas(w.elements(), label);
 }
 

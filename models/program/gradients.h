@@ -36,11 +36,12 @@ class GradientReducer {
   void Flush(const Label& label);
 
  private:
-  const ShardingGroups& groups() const { return kinds_.groups(); }
+  const ProcessGroups& groups() const { return kinds_.groups(); }
   void Reduce(const Label& label);
   void ReduceTogether(const std::vector<int>& weights, const Label& label);
   void ReduceQuantized(int weight, const Label& label);
   void ReduceOverReplicas(std::int64_t elements, const Label& label);
+  int CallsFor(const Weight& weight) const;
   bool QuantizedTogether(int weight) const;
   void WaitForOldReductions(const Label& label);
 

@@ -38,6 +38,8 @@ const char* NameOf(Action action) {
       return "sum gradients";
     case Action::kOptimizer:
       return "optimizer";
+    case Action::kExchange:
+      return "exchange";
     case Action::kRefresh:
       return "refresh weights";
   }
@@ -70,6 +72,48 @@ const char* NameOf(Part part) {
       return "final_norm";
     case Part::kHead:
       return "head";
+    case Part::kLocalAttention:
+      return "local_attention";
+    case Part::kQueryNorm:
+      return "query_norm";
+    case Part::kKeyNorm:
+      return "key_norm";
+    case Part::kQueryDown:
+      return "query_down";
+    case Part::kQueryUp:
+      return "query_up";
+    case Part::kKvDown:
+      return "kv_down";
+    case Part::kKvUp:
+      return "kv_up";
+    case Part::kAttentionNorm:
+      return "attention_norm";
+    case Part::kMlpNorm:
+      return "mlp_norm";
+    case Part::kRouter:
+      return "router";
+    case Part::kDispatch:
+      return "dispatch";
+    case Part::kExpertsIn:
+      return "experts_in";
+    case Part::kExpertsActivation:
+      return "experts_activation";
+    case Part::kExpertsOut:
+      return "experts_out";
+    case Part::kSharedIn:
+      return "shared_in";
+    case Part::kSharedActivation:
+      return "shared_activation";
+    case Part::kSharedOut:
+      return "shared_out";
+    case Part::kCombine:
+      return "combine";
+    case Part::kEmbeddingProjection:
+      return "embedding_projection";
+    case Part::kEmbeddingNorm:
+      return "embedding_norm";
+    case Part::kHeadProjection:
+      return "head_projection";
   }
   return "?";
 }

@@ -20,8 +20,10 @@ enum class Communicator : std::uint8_t {
   kSecondary,    // hpZ's
   kNode,         // the shard group's ranks of one node
   kAcrossNodes,  // and those of equal place in their nodes
+  kTensor,       // the ranks that divide every matrix
+  kContext,      // the ranks that divide the sequence
 };
-inline constexpr int kNumCommunicators = 6;
+inline constexpr int kNumCommunicators = 8;
 inline constexpr int kNumStreams = 4;
 
 // What the next operations belong to.

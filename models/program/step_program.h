@@ -41,7 +41,8 @@ enum class Action : std::uint8_t {
   kReduceAcross,  // qgZ, second hop
   kAccumulate,    // dequantise and sum after the last hop; adding to the gradient shard
   kOptimizer,
-  kRefresh,  // all-gather of updated parameters
+  kRefresh,   // all-gather of updated parameters
+  kExchange,  // collective between the ranks that divide a model
 };
 
 struct Op {

@@ -16,7 +16,7 @@ Label WithAction(Label label, Action action) {
 
 }  // namespace
 
-void ReduceInTwoHops(std::int64_t elements, std::int64_t scale_groups,
+void ReduceInTwoHops(std::int64_t elements, int tensors, std::int64_t scale_groups,
                      const GradientQuantization& formats, const ClusterSpec& cluster,
                      const Label& label, CollectiveKinds* kinds, ProgramWriter* writer) {
   const int world = kinds->groups().shard.size;
@@ -25,18 +25,22 @@ void ReduceInTwoHops(std::int64_t elements, std::int64_t scale_groups,
   const QuantizedSize first = QuantizedSizeOf(elements, formats.in_node, scale_groups);
   const Bytes payload = Bytes::Count(2 * elements);
   const auto kernel = [&](Action action, Bytes traffic) {
-    writer->Kernel(Stream::kReduce, WithAction(label, action), MemoryTime(traffic, cluster));
+    writer->Kernel(Stream::kReduce, WithAction(label, action),
+                   tensors * MemoryTime(traffic, cluster));
   };
   const auto all_to_all = [&](const char* name, Communicator communicator, Action action,
                               Bytes full, Bytes values) {
     const int kind = kinds->Kind(name, CollectiveOp::kAllToAll, communicator, writer);
-    const OpId op = writer->Collective(
-        Stream::kReduce, communicator, WithAction(label, action),
-        {.kind = kind, .full = full, .payload = values, .launches = 2}, Seconds());
+    const OpId op = writer->Collective(Stream::kReduce, communicator, WithAction(label, action),
+                                       {.kind = kind,
+                                        .full = tensors * full,
+                                        .payload = tensors * values,
+                                        .launches = 2 * tensors},
+                                       Seconds());
     writer->StreamWaits(Stream::kReduce, op);
   };
 
-  writer->HostWork(label, Seconds::Count(8 * cluster.calibration.host_launch.value));
+  writer->HostWork(label, Seconds::Count(8 * tensors * cluster.calibration.host_launch.value));
   // Input and output of the first all-to-all; those of the second are 1/L of it, the sum is 16 bit.
   const Bytes temporary =
       2 * first.total() + Bytes::Count(3 * CeilDiv(elements, local) + 2 * CeilDiv(elements, world));

@@ -23,7 +23,7 @@ std::vector<std::int64_t> ElementsOf(const ModelLayout& layout) {
 
 std::vector<bool> PersistentWeights(const ModelLayout& layout, std::int64_t threshold) {
   std::vector<bool> persistent;
-  for (const Weight& w : layout.weights) persistent.push_back(w.elements() <= threshold);
+  for (const Weight& w : layout.weights) persistent.push_back(w.tensor_elements() <= threshold);
   return persistent;
 }
 
@@ -77,11 +77,11 @@ void WeightGatherer::GatherFrom(Communicator communicator, const std::vector<int
   const int shards = kinds_.GroupOf(communicator).size;
   std::int64_t shard_elements = 0;
   Handle handle;
-  handle.weights = weights.size();
   for (const int w : weights) {
-    const std::int64_t elements = layout_->weights[w].elements();
-    handle.elements += elements;
-    shard_elements += CeilDiv(elements, shards);
+    const Weight& weight = layout_->weights[w];
+    handle.elements += weight.elements();
+    handle.weights += static_cast<std::size_t>(weight.count);
+    shard_elements += weight.count * CeilDiv(weight.tensor_elements(), shards);
   }
   if (!MayOverlap(label)) writer_->StreamWaits(Stream::kGather, Stream::kCompute);
 
@@ -164,7 +164,9 @@ void WeightGatherer::After(int v, const Label& label) {
     writer_->Memory(MemoryTerm::kLiveParameters, Bytes::Count(-2 * elements));
     if (!scenario_->zero.has_secondary() || has_secondary_[w]) continue;
     has_secondary_[w] = true;
-    const std::int64_t shard = CeilDiv(elements, scenario_->zero.secondary_partition_size);
+    const Weight& weight = layout_->weights[w];
+    const std::int64_t shard =
+        weight.count * CeilDiv(weight.tensor_elements(), scenario_->zero.secondary_partition_size);
     writer_->ExtendCompute(label, MemoryTime(CopyTraffic(shard), scenario_->cluster));
     writer_->Memory(MemoryTerm::kSecondaryShard, Bytes::Count(2 * shard));
     secondary_bytes_ += Bytes::Count(2 * shard);
@@ -183,11 +185,14 @@ void WeightGatherer::FinishStep(const Label& label) {
       kinds_.Kind("persistent_refresh", CollectiveOp::kAllGather, Communicator::kShard, writer_);
   for (std::size_t w = 0; w < persistent_.size(); ++w) {
     if (!persistent_[w]) continue;
+    // One call a tensor.
+    const int tensors = static_cast<int>(layout_->weights[w].count);
     const Bytes full = Bytes::Count(2 * layout_->weights[w].elements());
-    writer_->HostWork(label, Seconds::Count(scenario_->cluster.calibration.host_launch.value));
-    const OpId op = writer_->Collective(Stream::kGather, Communicator::kShard,
-                                        WithAction(label, Action::kRefresh),
-                                        {.kind = kind, .full = full, .payload = full}, Seconds());
+    writer_->HostWork(label,
+                      Seconds::Count(tensors * scenario_->cluster.calibration.host_launch.value));
+    const OpId op = writer_->Collective(
+        Stream::kGather, Communicator::kShard, WithAction(label, Action::kRefresh),
+        {.kind = kind, .full = full, .payload = full, .launches = tensors}, Seconds());
     writer_->StreamWaits(Stream::kGather, op);
   }
 }

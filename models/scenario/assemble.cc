@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "models/core/check.h"
+#include "models/frameworks/huggingface.h"
 #include "models/scenario/keys.h"
 
 namespace zerosim {
@@ -91,7 +92,7 @@ constexpr std::string_view kFrameworkSections[] = {"compute", "fsdp", "zero", "c
 class Assembler {
  public:
   Assembler(const std::string& file, const Catalog& catalog, const Files& files, Problems* problems)
-      : files_(files), problems_(problems) {
+      : file_(file), files_(files), problems_(problems) {
     // The scenario's folder and those above it, as the path names them.
     std::filesystem::path folder = std::filesystem::path(file).parent_path();
     for (int i = 0; i < 8; ++i) {
@@ -121,13 +122,12 @@ class Assembler {
 
   // Puts the sections of the framework that `root` names below its own.
   void ApplyFramework(Node* root) {
-    Node* const named = root->Find(kFrameworks.path);
-    if (named == nullptr) return;
+    const Node* const named = root->Find(kFrameworks.path);
+    if (named == nullptr || !named->is_text()) return;  // the reader says what is wrong with it
     std::vector<std::string> chain;
     std::optional<Node> defaults = LoadEntry(*named, kFrameworks, &chain);
     if (!defaults) {
       // What the framework would have given is not missing.
-      named->kind = Node::Kind::kUnresolved;
       root->in_doubt = true;
       return;
     }
@@ -261,6 +261,7 @@ class Assembler {
   bool ResolveOne(Node* node, const Shelf& shelf, std::vector<std::string>* chain) {
     if (node->is_text()) MakeSection(node, shelf.path);
     if (!node->is_map()) return true;  // the reader says what is wrong with it
+    if (shelf.path == "model" && node->Find("huggingface") != nullptr) return ImportModel(node);
     const Node* base = node->Find("base");
     if (base == nullptr) return true;
     const Node named = *base;
@@ -273,6 +274,39 @@ class Assembler {
     }
     Merge(&*loaded, std::move(*node), shelf.path);
     *node = std::move(*loaded);
+    return true;
+  }
+
+  // Puts the keys beside "huggingface" over those of the file that it names, whose path is relative
+  // to the file that names it.
+  bool ImportModel(Node* node) {
+    const Node named = *node->Find("huggingface");
+    Erase(node, "huggingface");
+    if (node->Find("base") != nullptr) {
+      problems_->Add(named.where,
+                     "model.huggingface: expected either base or huggingface, got both");
+      return false;
+    }
+    if (!named.is_text() || named.text.empty()) {
+      problems_->Add(named.where,
+                     "model.huggingface: expected the name of a file, got " + Describe(named));
+      return false;
+    }
+    // An option of the command line lies in no file.
+    const std::filesystem::path beside(named.where.line == 0 ? file_ : named.where.file);
+    const std::string path = (beside.parent_path() / named.text).lexically_normal().string();
+    Files::Content content = files_.Read(path);
+    if (!content.text) {
+      problems_->Add(named.where, fmt::format("model.huggingface: {}: {}", path, content.problem));
+      return false;
+    }
+    problems_->AddSource(path, *content.text);
+    const std::optional<Node> config = ParseDocument(*content.text, path, problems_, Syntax::kJson);
+    if (!config) return false;
+    std::optional<Node> imported = ModelOfHuggingFace(*config, path, problems_);
+    if (!imported) return false;
+    Merge(&*imported, std::move(*node), "model");
+    *node = std::move(*imported);
     return true;
   }
 
@@ -343,6 +377,7 @@ class Assembler {
     for (Node& item : node->items) PutAt(&item, where);
   }
 
+  const std::string file_;  // the scenario's
   const Files& files_;
   Problems* const problems_;
   std::vector<std::string> folders_;

@@ -161,8 +161,12 @@ class TreeBuilder : public YAML::EventHandler {
 };
 
 // Reports the first byte that a scenario cannot hold. Returns true if there is none.
-bool CheckBytes(std::string_view text, const std::string& file, Problems* problems) {
+bool CheckBytes(std::string_view text, const std::string& file, Syntax syntax, Problems* problems) {
   Location at{file, 1, 1};
+  if (syntax == Syntax::kJson && text.starts_with("\xEF\xBB\xBF")) {
+    problems->Add(at, "expected JSON, got a byte order mark");
+    return false;
+  }
   bool only_blanks = true;  // so far in this line
   for (std::size_t i = 0; i < text.size();) {
     const auto c = static_cast<unsigned char>(text[i]);
@@ -175,7 +179,7 @@ bool CheckBytes(std::string_view text, const std::string& file, Problems* proble
       problems->Add(at, fmt::format("expected text, got the control character 0x{:02X}", c));
       return false;
     }
-    if (c == '\t' && only_blanks) {
+    if (c == '\t' && only_blanks && syntax == Syntax::kYaml) {
       problems->Add(at, "expected spaces as indentation, got a tab");
       return false;
     }
@@ -248,19 +252,22 @@ std::vector<std::string> Problems::Warnings() const {
 }
 
 std::optional<Node> ParseDocument(const std::string& text, const std::string& file,
-                                  Problems* problems) {
+                                  Problems* problems, Syntax syntax) {
+  const bool json = syntax == Syntax::kJson;
+  const char* const wanted =
+      json ? "an object such as {\"model_type\": \"llama\"}" : "a section such as \"cluster:\"";
   if (text.size() > kMaxFileBytes) {
     problems->Add({file, 0, 0}, fmt::format("is larger than {} bytes", kMaxFileBytes));
     return std::nullopt;
   }
-  if (!CheckBytes(text, file, problems)) return std::nullopt;
+  if (!CheckBytes(text, file, syntax, problems)) return std::nullopt;
 
   TreeBuilder builder(file, problems);
   try {
     std::istringstream stream(text);
     YAML::Parser parser(stream);
     if (!parser.HandleNextDocument(builder)) {
-      problems->Add({file, 1, 1}, "expected a section such as \"cluster:\", got an empty file");
+      problems->Add({file, 1, 1}, fmt::format("expected {}, got an empty file", wanted));
       return std::nullopt;
     }
     Node root = builder.TakeRoot();
@@ -270,7 +277,7 @@ std::optional<Node> ParseDocument(const std::string& text, const std::string& fi
       return std::nullopt;
     }
     if (!root.is_map()) {
-      problems->Add(root.where, "expected a section such as \"cluster:\", got " + Describe(root));
+      problems->Add(root.where, fmt::format("expected {}, got {}", wanted, Describe(root)));
       return std::nullopt;
     }
     return root;
@@ -278,9 +285,9 @@ std::optional<Node> ParseDocument(const std::string& text, const std::string& fi
     problems->Add({file, std::max(e.mark.line, 0) + 1, std::max(e.mark.column, 0) + 1}, e.what);
   } catch (const YAML::ParserException& e) {
     problems->Add({file, std::max(e.mark.line, 0) + 1, std::max(e.mark.column, 0) + 1},
-                  "expected YAML; " + e.msg);
+                  fmt::format("expected {}; {}", json ? "JSON" : "YAML", e.msg));
   } catch (const YAML::Exception& e) {
-    problems->Add({file, 0, 0}, "expected YAML; " + e.msg);
+    problems->Add({file, 0, 0}, fmt::format("expected {}; {}", json ? "JSON" : "YAML", e.msg));
   }
   return std::nullopt;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -90,9 +91,13 @@ class Problems {
   std::set<std::string, std::less<>> doubted_;
 };
 
+// What a text is written in. kJson is read as the YAML that it is a subset of, but tabs may indent
+// it, a byte order mark is refused, and problems speak of JSON.
+enum class Syntax : std::uint8_t { kYaml, kJson };
+
 // Parses `text`, whose problems are reported at `file`. Returns nothing if it cannot be read at
 // all; an empty text is a problem too.
 std::optional<Node> ParseDocument(const std::string& text, const std::string& file,
-                                  Problems* problems);
+                                  Problems* problems, Syntax syntax = Syntax::kYaml);
 
 }  // namespace zerosim

@@ -75,9 +75,9 @@ ReadResult ReadScenarioText(const std::string& text, const std::string& path,
   scenario.cluster = ReadCluster(top.Section("cluster"));
   scenario.model = ReadModel(top.Section("model"));
   scenario.training = ReadTraining(top.Section("training"));
-  ReadParallelism(top.Section("parallelism"));
-  scenario.zero = ReadZero(top.Section("zero"), scenario.cluster.node.gpus);
-  scenario.fsdp = ReadFsdp(top.Section("fsdp"), top.Has("fsdp"), scenario.cluster.node.gpus);
+  scenario.parallel = ReadParallelism(top.Section("parallelism"));
+  scenario.zero = ReadZero(top.Section("zero"), scenario.data_ranks_per_node());
+  scenario.fsdp = ReadFsdp(top.Section("fsdp"), top.Has("fsdp"), scenario.data_ranks_per_node());
   CheckOneStrategy(*root, &top);
   scenario.compute = ReadCompute(top.Section("compute"));
   SectionReader collectives = top.Section("collectives");

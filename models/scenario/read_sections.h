@@ -16,7 +16,6 @@ ZeroConfig ReadZero(SectionReader section, int gpus_per_node);
 // Empty unless the section is `given`.
 std::optional<FsdpConfig> ReadFsdp(SectionReader section, bool given, int gpus_per_node);
 ComputeSpec ReadCompute(SectionReader section);
-// Reads the section and refuses what is not supported yet.
-void ReadParallelism(SectionReader section);
+ParallelSpec ReadParallelism(SectionReader section);
 
 }  // namespace zerosim

@@ -40,6 +40,49 @@ std::optional<GradientQuantization> ReadQuantizedGradients(SectionReader* strate
   return on ? std::optional(gradients) : std::nullopt;
 }
 
+std::optional<MixtureSpec> ReadMixture(SectionReader* model, std::int64_t ffn_hidden) {
+  const bool there = model->Has("mixture");
+  SectionReader section = model->Section("mixture");
+  MixtureSpec mixture{.ffn_hidden = ffn_hidden};
+  section.Read("experts", &mixture.experts);
+  section.Read("experts_per_token", &mixture.experts_per_token);
+  section.Read("ffn_hidden", &mixture.ffn_hidden);
+  std::int64_t shared_experts = 0;
+  section.Read("shared_experts", &shared_experts);
+  mixture.shared_ffn_hidden = shared_experts * mixture.ffn_hidden;
+  section.Read("shared_ffn_hidden", &mixture.shared_ffn_hidden);
+  section.Read("shared_gate", &mixture.shared_gate);
+  section.Read("router_bias", &mixture.router_bias);
+  section.Read("dense_layers", &mixture.dense_layers);
+  section.Read("every", &mixture.every);
+  section.Finish();
+  return there ? std::optional(mixture) : std::nullopt;
+}
+
+std::optional<LatentAttentionSpec> ReadLatentAttention(SectionReader* model) {
+  const bool there = model->Has("latent_attention");
+  SectionReader section = model->Section("latent_attention");
+  LatentAttentionSpec latent;
+  section.Read("query_rank", &latent.query_rank);
+  section.Read("kv_rank", &latent.kv_rank);
+  section.Read("rope_dimension", &latent.rope_dimension);
+  section.Read("nope_dimension", &latent.nope_dimension);
+  section.Read("value_dimension", &latent.value_dimension);
+  section.Finish();
+  return there ? std::optional(latent) : std::nullopt;
+}
+
+std::optional<SlidingWindowSpec> ReadSlidingWindow(SectionReader* model) {
+  const bool there = model->Has("sliding_window");
+  SectionReader section = model->Section("sliding_window");
+  SlidingWindowSpec window;
+  section.Read("length", &window.length);
+  section.Read("global_layers", &window.global_layers);
+  section.Read("global_every", &window.global_every);
+  section.Finish();
+  return there ? std::optional(window) : std::nullopt;
+}
+
 }  // namespace
 
 TransformerSpec ReadModel(SectionReader section) {
@@ -58,6 +101,19 @@ TransformerSpec ReadModel(SectionReader section) {
   section.Read("gated_mlp", &model.gated_mlp);
   section.Read("biases", &model.biases);
   section.Read("tied_embeddings", &model.tied_embeddings);
+  section.Read("head_dimension", &model.own_head_dimension);
+  section.ReadChoice("norm", &model.own_norm);
+  section.Read("qkv_biases", &model.own_qkv_biases);
+  section.Read("output_biases", &model.own_output_biases);
+  section.Read("mlp_biases", &model.own_mlp_biases);
+  section.Read("head_bias", &model.head_bias);
+  section.Read("embedding_norm", &model.embedding_norm);
+  section.Read("embedding_width", &model.embedding_width);
+  section.ReadChoice("block", &model.block);
+  section.ReadChoice("query_key_norm", &model.query_key_norm);
+  model.mixture = ReadMixture(&section, model.ffn_hidden);
+  model.latent_attention = ReadLatentAttention(&section);
+  model.sliding_window = ReadSlidingWindow(&section);
   section.Finish();
   return model;
 }
@@ -136,16 +192,20 @@ ComputeSpec ReadCompute(SectionReader section) {
   return compute;
 }
 
-void ReadParallelism(SectionReader section) {
-  for (const char* key : {"tensor", "pipeline"}) {
-    int size = 1;
-    section.Read(key, &size);
-    if (size != 1) {
-      section.Report(
-          key, fmt::format("{} parallelism is not supported yet; expected 1, got {}", key, size));
-    }
+ParallelSpec ReadParallelism(SectionReader section) {
+  ParallelSpec parallel;
+  section.Read("tensor", &parallel.tensor);
+  section.Read("sequence", &parallel.sequence_parallel);
+  section.Read("context", &parallel.context);
+  section.Read("pipeline", &parallel.pipeline);
+  section.ReadChoice("order", &parallel.order);
+  if (parallel.pipeline != 1) {
+    section.Report("pipeline",
+                   fmt::format("pipeline parallelism is not supported yet; expected 1, got {}",
+                               parallel.pipeline));
   }
   section.Finish();
+  return parallel;
 }
 
 }  // namespace zerosim

@@ -2,12 +2,14 @@
 // makes it from YAML and checks it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "models/fsdp/fsdp.h"
 #include "models/hardware/hardware.h"
+#include "models/parallel/parallel.h"
 #include "models/transformer/transformer.h"
 #include "models/zero/zero.h"
 
@@ -33,7 +35,6 @@ struct TrainingSpec {
   bool checkpoints(int layer) const {
     return checkpointing != Checkpointing::kNone && layer % checkpoint_every == 0;
   }
-  std::int64_t tokens_per_micro_batch() const { return sequence_length * micro_batch_size; }
 };
 
 // How compute is timed: by operation, or all of it at a fixed model FLOP utilization.
@@ -52,12 +53,32 @@ struct Scenario {
   ClusterSpec cluster;
   TransformerSpec model;
   TrainingSpec training;
+  ParallelSpec parallel;
   ZeroConfig zero;
   std::optional<FsdpConfig> fsdp;  // in place of `zero`
   ComputeSpec compute;
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::kRing;
 
   int world_size() const { return cluster.world_size(); }
+
+  // Data-parallel ranks that share a node; 1 if none do.
+  int data_ranks_per_node() const {
+    const int stride = parallel.order == RankOrder::kTensorDataPipeline
+                           ? parallel.tensor
+                           : parallel.tensor * parallel.pipeline;
+    return std::max(1, cluster.node.gpus / std::max(1, stride));
+  }
+
+  // Ranks that work on samples of their own. Context-parallel ranks share theirs.
+  int sample_ranks() const { return world_size() / parallel.model_ranks(); }
+
+  // Of one rank in one micro-batch.
+  std::int64_t tokens_per_micro_batch() const {
+    return CeilDiv(training.sequence_length * training.micro_batch_size, parallel.context);
+  }
+
+  // Parts of the sequence that norms and residuals of one rank work on.
+  int sequence_parts() const { return parallel.sequence_parallel ? parallel.tensor : 1; }
 
   // What both strategies have. hpZ and quantisation act in stage 3 only.
   bool shards_weights() const {

@@ -324,8 +324,8 @@ void SectionReader::Finish() {
   std::vector<std::string> known;
   for (const KeySpec* key : KeysOf(table_path_)) {
     known.emplace_back(key->name());
-    // The two that are resolved before anything is read.
-    if (key->name() == "base" || key->name() == "include") continue;
+    // Those that are resolved before anything is read.
+    if (key->name() == "base" || key->name() == "include" || key->name() == "huggingface") continue;
     ZEROSIM_CHECK(asked_.contains(key->name()), "{} is in the table but not read", key->path);
   }
   if (node_ == nullptr) return;

@@ -59,6 +59,12 @@ class SectionReader {
     if (index) *out = static_cast<Enum>(*index);
   }
 
+  template <typename Enum>
+  void ReadChoice(std::string_view key, std::optional<Enum>* out) {
+    const std::optional<int> index = Choice(key);
+    if (index) *out = static_cast<Enum>(*index);
+  }
+
   // Whether the section `key` (kFlagOrSection) is on: a section or true.
   bool IsOn(std::string_view key);
   // A number of ranks; "node" is `gpus_per_node`.

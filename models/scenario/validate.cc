@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "models/core/units_text.h"
+#include "models/parallel/groups.h"
 #include "models/scenario/assemble.h"
 
 namespace zerosim {
@@ -92,7 +93,7 @@ class Checker {
     if (CheckParameters()) CheckActivations();
     CheckPasses();
     CheckGlobalBatch();
-    CheckGroups();
+    if (CheckParallelism()) CheckGroups();
   }
 
  private:
@@ -113,6 +114,21 @@ class Checker {
   bool KnowRanks() const {
     return Know({"cluster.nodes", "cluster.node.gpus"}) && Ranks() <= kMostRanks;
   }
+
+  bool KnowParallelism() const {
+    return KnowRanks() &&
+           Know({"parallelism.tensor", "parallelism.context", "parallelism.pipeline",
+                 "parallelism.order"}) &&
+           Ranks() % ModelRanks() == 0;
+  }
+  std::int64_t ModelRanks() const {
+    const ParallelSpec& p = s_.parallel;
+    return std::int64_t{p.tensor} * p.context * p.pipeline;
+  }
+  std::int64_t SampleRanks() const { return Ranks() / ModelRanks(); }
+  std::int64_t DataRanks() const { return SampleRanks() * s_.parallel.context; }
+  // Data-parallel ranks that share a node.
+  std::int64_t DataRanksOfNode() const { return s_.data_ranks_per_node(); }
 
   // Whether max_positions is known, which may come from the sequence.
   bool KnowPositions() const {
@@ -149,13 +165,20 @@ class Checker {
 
   void CheckHeads() {
     const TransformerSpec& m = s_.model;
-    if (Know({"model.hidden", "model.heads"}) && m.hidden % m.heads != 0) {
+    if (Know({"model.hidden", "model.heads", "model.head_dimension", "model.latent_attention"}) &&
+        !m.latent_attention && m.own_head_dimension == 0 && m.hidden % m.heads != 0) {
       Report("model.heads", fmt::format("expected a divisor of hidden {}{}, got {}", m.hidden,
                                         Mention("model.hidden", "model.heads"), m.heads));
     }
     if (Know({"model.heads", "model.kv_heads"}) && m.heads % m.kv_heads != 0) {
       Report("model.kv_heads", fmt::format("expected a divisor of heads {}{}, got {}", m.heads,
                                            Mention("model.heads", "model.kv_heads"), m.kv_heads));
+    }
+    if (m.mixture && m.mixture->experts_per_token > m.mixture->experts) {
+      Report("model.mixture.experts_per_token",
+             fmt::format("expected at most the {} experts{}, got {}", m.mixture->experts,
+                         Mention("model.mixture.experts", "model.mixture.experts_per_token"),
+                         m.mixture->experts_per_token));
     }
   }
 
@@ -179,13 +202,12 @@ class Checker {
   // false if there are too many parameters: activations are then no matter.
   bool CheckParameters() {
     const TransformerSpec& m = s_.model;
-    if (!KnowPositions() ||
-        !Know({"model.layers", "model.hidden", "model.ffn_hidden", "model.vocabulary"})) {
+    if (!KnowPositions() || !Know({"model.layers", "model.hidden", "model.heads", "model.kv_heads",
+                                   "model.ffn_hidden", "model.head_dimension", "model.mixture",
+                                   "model.latent_attention", "model.vocabulary"})) {
       return true;
     }
-    const auto h = static_cast<double>(m.hidden);
-    const double parameters = m.layers * (4 * h * h + 3 * h * static_cast<double>(m.ffn_hidden)) +
-                              2 * h * static_cast<double>(m.vocabulary + m.max_positions);
+    const double parameters = ApproximateParameters(m);
     if (parameters <= kMostParameters) return true;
     Report("model", fmt::format("about {:.2g} parameters; expected at most {:.2g}", parameters,
                                 kMostParameters));
@@ -195,6 +217,7 @@ class Checker {
   void CheckActivations() {
     const TransformerSpec& m = s_.model;
     if (!Know({"model.layers", "model.hidden", "model.heads", "model.ffn_hidden",
+               "model.head_dimension", "model.mixture", "model.latent_attention",
                "model.vocabulary", "training.sequence_length", "training.micro_batch_size"})) {
       return;
     }
@@ -202,9 +225,16 @@ class Checker {
     const double tokens = static_cast<double>(s_.training.sequence_length) *
                           static_cast<double>(s_.training.micro_batch_size);
     const double scores = tokens * static_cast<double>(s_.training.sequence_length) * m.heads;
-    const double bytes =
-        m.layers * (tokens * (40 * h + 8 * static_cast<double>(m.ffn_hidden)) + 12 * scores) +
-        24 * tokens * static_cast<double>(m.vocabulary);
+    double ffn = static_cast<double>(m.ffn_hidden);
+    if (m.mixture) {
+      ffn += static_cast<double>(m.mixture->experts_per_token) *
+                 (static_cast<double>(m.mixture->ffn_hidden) + h) +
+             static_cast<double>(m.mixture->shared_ffn_hidden + m.mixture->experts);
+    }
+    const double widths =
+        40 * h + 12.0 * m.heads * static_cast<double>(m.head_dimension() + m.value_dimension());
+    const double bytes = m.layers * (tokens * (widths + 8 * ffn) + 12 * scores) +
+                         24 * tokens * static_cast<double>(m.vocabulary);
     if (bytes <= kMostActivationBytes) return;
     Report("training.sequence_length",
            fmt::format("{:.2g} bytes of activations a GPU with {} sequences of {} tokens; "
@@ -229,7 +259,7 @@ class Checker {
   void CheckGlobalBatch() {
     const std::string_view key = "training.global_batch_size";
     const Entry* entry = places_.Find(key);
-    if (entry == nullptr || !KnowRanks() ||
+    if (entry == nullptr || !KnowParallelism() ||
         !Know({key, "training.micro_batch_size", "training.gradient_accumulation_steps"})) {
       return;
     }
@@ -237,12 +267,12 @@ class Checker {
     const std::int64_t micro = s_.training.micro_batch_size;
     const int steps = s_.training.gradient_accumulation_steps;
     // At most 2^20 x 2^24 x 2^16, which is below 2^63.
-    const std::int64_t one_step = micro * Ranks();
+    const std::int64_t one_step = micro * SampleRanks();
     if (given == one_step * steps) return;
     std::string what = fmt::format(
         "expected {} = micro_batch_size {}{} x gradient_accumulation_steps {}{} x ranks {}, got {}",
         one_step * steps, micro, Mention("training.micro_batch_size", key), steps,
-        Mention("training.gradient_accumulation_steps", key), Ranks(), given);
+        Mention("training.gradient_accumulation_steps", key), SampleRanks(), given);
     if (given % one_step == 0) {
       what += fmt::format("; gradient_accumulation_steps {} would give it", given / one_step);
     } else if (given < one_step) {
@@ -257,11 +287,11 @@ class Checker {
 
   // Sizes near `size` that a secondary partition can have.
   std::string NearestSizes(std::int64_t size) const {
-    const std::int64_t gpus = s_.cluster.node.gpus;
+    const std::int64_t gpus = DataRanksOfNode();
     std::int64_t below = 1;
-    std::int64_t above = Ranks();
+    std::int64_t above = DataRanks();
     const auto offer = [&](std::int64_t candidate) {
-      if (Ranks() % candidate != 0) return;
+      if (DataRanks() % candidate != 0) return;
       if (candidate < size) below = std::max(below, candidate);
       if (candidate > size) above = std::min(above, candidate);
     };
@@ -274,6 +304,66 @@ class Checker {
       offer(gpus * (s_.cluster.nodes / nodes));
     }
     return fmt::format("nearest are {} and {}", below, above);
+  }
+
+  // Returns false if the ranks cannot be divided as asked: other groups are then no matter.
+  bool CheckParallelism() {
+    const ParallelSpec& p = s_.parallel;
+    if (!KnowRanks() || !Know({"parallelism.tensor", "parallelism.context", "parallelism.pipeline",
+                               "parallelism.order"})) {
+      return false;
+    }
+    CheckDivisions();
+    if (Ranks() % ModelRanks() != 0) {
+      Report("parallelism",
+             fmt::format("tensor {} x context {} x pipeline {} are {} ranks, which do not divide "
+                         "the {} ranks ({} nodes{} x {} GPUs)",
+                         p.tensor, p.context, p.pipeline, ModelRanks(), Ranks(), s_.cluster.nodes,
+                         Mention("cluster.nodes", "parallelism"), s_.cluster.node.gpus));
+      return false;
+    }
+    return CheckPlacement();
+  }
+
+  // What tensor and context parallelism divide.
+  void CheckDivisions() {
+    const ParallelSpec& p = s_.parallel;
+    const TransformerSpec& m = s_.model;
+    const auto divides = [&](const char* key, int ranks, const char* what, std::int64_t size) {
+      if (!Know({what}) || size % ranks == 0) return;
+      Report(key, fmt::format("expected a divisor of {} {}{}, got {}", what, size,
+                              Mention(what, key), ranks));
+    };
+    divides("parallelism.tensor", p.tensor, "model.heads", m.heads);
+    divides("parallelism.tensor", p.tensor, "model.ffn_hidden", m.ffn_hidden);
+    divides("parallelism.context", p.context, "training.sequence_length",
+            s_.training.sequence_length);
+    if (Know({"model.kv_heads", "model.heads"}) && m.kv_heads % p.tensor != 0 &&
+        p.tensor % m.kv_heads != 0) {
+      Report("parallelism.tensor",
+             fmt::format("expected a divisor or a multiple of kv_heads {}{}, got {}", m.kv_heads,
+                         Mention("model.kv_heads", "parallelism.tensor"), p.tensor));
+    }
+  }
+
+  // Groups must lie in whole nodes alike.
+  bool CheckPlacement() {
+    const ParallelSpec& p = s_.parallel;
+    const int gpus = s_.cluster.node.gpus;
+    const int tensor_pipeline =
+        p.order == RankOrder::kTensorDataPipeline ? p.tensor : p.tensor * p.pipeline;
+    const std::pair<const char*, ProcessGroup> groups[] = {
+        {"parallelism.tensor", {p.tensor, 1}},
+        {"parallelism.context", {p.context, tensor_pipeline}},
+        {"parallelism.tensor", {static_cast<int>(DataRanks()), tensor_pipeline}}};
+    for (const auto& [key, group] : groups) {
+      if (IsRegular(group, gpus)) continue;
+      Report(key, fmt::format("groups of {} ranks {} apart do not fill nodes of {} GPUs{} evenly; "
+                              "sizes that divide a node or are made of whole nodes do",
+                              group.size, group.stride, gpus, Mention("cluster.node.gpus", key)));
+      return false;
+    }
+    return true;
   }
 
   // Groups that share a copy of something: of the states, or hpZ's of the weights.
@@ -302,20 +392,26 @@ class Checker {
   }
 
   void CheckGroup(std::string_view key, std::int64_t size) {
-    if (!KnowRanks() || !Know({key}) || size == 0) return;
-    const std::int64_t gpus = s_.cluster.node.gpus;
-    if (size > Ranks()) {
-      Report(key, fmt::format("expected at most the {} ranks, got {}", Ranks(), size));
-    } else if (Ranks() % size != 0) {
+    if (!KnowParallelism() || !Know({key}) || size == 0) return;
+    const std::int64_t gpus = DataRanksOfNode();
+    const bool divided = DataRanks() != Ranks();
+    if (size > DataRanks()) {
+      Report(key, fmt::format("expected at most the {}{} ranks, got {}", DataRanks(),
+                              divided ? " data-parallel" : "", size));
+    } else if (DataRanks() % size != 0 && divided) {
+      Report(key, fmt::format("expected a divisor of the {} data-parallel ranks, got {}; {}",
+                              DataRanks(), size, NearestSizes(size)));
+    } else if (DataRanks() % size != 0) {
       Report(key,
              fmt::format("expected a divisor of the {} ranks ({} nodes{} x {} GPUs), got {}; {}",
                          Ranks(), s_.cluster.nodes, Mention("cluster.nodes", key), gpus, size,
                          NearestSizes(size)));
     } else if (gpus % size != 0 && size % gpus != 0) {
-      Report(key,
-             fmt::format("expected a divisor or a multiple of the {} GPUs of a node{}, got {}; "
-                         "{}",
-                         gpus, Mention("cluster.node.gpus", key), size, NearestSizes(size)));
+      Report(key, fmt::format("expected a divisor or a multiple of the {} {} of a node{}, got {}; "
+                              "{}",
+                              gpus, divided ? "data-parallel ranks" : "GPUs",
+                              divided ? "" : Mention("cluster.node.gpus", key), size,
+                              NearestSizes(size)));
     }
   }
 
@@ -429,6 +525,9 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
                                "bf16 is computed as if they took it",
                                key));
   }
+  if (scenario.parallel.tensor == 1) {
+    warn({"parallelism.sequence"}, "without tensor parallelism");
+  }
   if (scenario.cluster.node.in_node == InNodeFabric::kPcie) {
     warn({"cluster.node.in_node"},
          "yet; pcie is computed like nvswitch, each GPU with its whole gpu_bandwidth");
@@ -439,6 +538,10 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
   }
   if (scenario.model.position != Position::kLearned) {
     warn({"model.max_positions"}, "without learned positions");
+  }
+  if (scenario.model.latent_attention) {
+    warn({"model.head_dimension", "model.kv_heads", "model.query_key_norm"},
+         "with latent_attention");
   }
   if (scenario.compute.mfu) {
     warn({"compute.flash_attention", "compute.causal_skip", "compute.recompute_skips_last",

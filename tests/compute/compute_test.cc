@@ -4,10 +4,13 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "models/compute/flops.h"
 
 namespace zerosim {
 namespace {
@@ -353,7 +356,7 @@ TEST(TimeOf, RecomputesEverySecondProductByOperators) {
     again += TimeOf(module.part, scenario).recompute.total();
   }
 
-  const double tokens = static_cast<double>(scenario.training.tokens_per_micro_batch());
+  const double tokens = static_cast<double>(scenario.tokens_per_micro_batch());
   EXPECT_NEAR(again.seconds() / (2e-12 * tokens * 4096 * (1024 + 4096 + 14336)), 1, 1e-9);
   EXPECT_NEAR(FlopsOfStep(scenario).hardware.teraflops() - FlopsOfStep(scenario).model.teraflops(),
               again.seconds(), 1e-6);
@@ -459,6 +462,239 @@ TEST(TimeOf, LetsNoKernelBoundByMemoryTakeLessThanItsLaunch) {
   const ModuleTime norm = TimeOf(Part::kInputNorm, scenario);
 
   EXPECT_NEAR(norm.forward.memory_bound.microseconds(), 3.0 * norm.forward_kernels, 1e-9);
+}
+
+// Shapes beyond GPT, small enough to check by hand.
+TransformerSpec Small() {
+  return {.name = "small",
+          .layers = 6,
+          .hidden = 1024,
+          .heads = 8,
+          .kv_heads = 2,
+          .ffn_hidden = 2048,
+          .vocabulary = 32000,
+          .position = Position::kRotary,
+          .gated_mlp = true,
+          .biases = false,
+          .tied_embeddings = false};
+}
+
+TransformerSpec SmallMixture() {
+  TransformerSpec spec = Small();
+  spec.mixture = MixtureSpec{.experts = 8,
+                             .experts_per_token = 2,
+                             .ffn_hidden = 512,
+                             .shared_ffn_hidden = 1536,
+                             .shared_gate = true,
+                             .dense_layers = 1};
+  return spec;
+}
+
+TransformerSpec SmallLatents() {
+  TransformerSpec spec = Small();
+  spec.latent_attention = LatentAttentionSpec{.query_rank = 384,
+                                              .kv_rank = 128,
+                                              .rope_dimension = 32,
+                                              .nope_dimension = 64,
+                                              .value_dimension = 96};
+  return spec;
+}
+
+std::vector<TransformerSpec> Shapes() {
+  std::vector<TransformerSpec> shapes = {Small(), SmallMixture(), SmallLatents()};
+  shapes.push_back(Small());
+  shapes.back().own_head_dimension = 192;
+  shapes.back().query_key_norm = QueryKeyNorm::kHead;
+  shapes.push_back(Small());
+  shapes.back().block = Block::kParallelTwoNorms;
+  shapes.push_back(Small());
+  shapes.back().block = Block::kSandwich;
+  shapes.push_back(Small());
+  shapes.back().embedding_width = 256;
+  shapes.back().block = Block::kPostNorm;
+  shapes.push_back(SmallLatents());
+  shapes.back().mixture = SmallMixture().mixture;
+  shapes.back().latent_attention->query_rank = 0;
+  return shapes;
+}
+
+// An independent sum: a token is multiplied with every matrix that it meets but the tables it is
+// looked up in, and with s queries and values in every layer.
+TEST(FlopsOfStep, IsTwiceTheActiveMatricesATokenBesideAttention) {
+  for (const TransformerSpec& spec : Shapes()) {
+    Scenario scenario = ScenarioOn(A100());
+    scenario.model = spec;
+    const ModelLayout layout = Layout(spec);
+    double matrices = 0;
+    for (const Weight& w : layout.weights) {
+      if (w.is_vector() || w.name == "embedding") continue;
+      matrices += static_cast<double>(w.active * w.tensor_elements());
+    }
+    const double widths = spec.latent_attention
+                              ? 8.0 * (32 + 64 + 96)
+                              : 2.0 * 8 * static_cast<double>(spec.head_dimension());
+    const double attention = spec.layers * 2 * 512 * widths;
+
+    const double forward = 512 * (2 * matrices + attention);
+
+    EXPECT_NEAR(FlopsOfStep(scenario).model.count() / (3 * forward), 1, 1e-12)
+        << layout.parameters();
+  }
+}
+
+TEST(TimeOf, TakesTheFlopsOfEveryShapeOnAnIdealGpu) {
+  for (const TransformerSpec& spec : Shapes()) {
+    Scenario scenario = ScenarioOn(IdealGpu());
+    scenario.model = spec;
+
+    EXPECT_NEAR(StepTime(scenario).seconds() / FlopsOfStep(scenario).hardware.teraflops(), 1, 1e-9);
+  }
+}
+
+TEST(TimeOf, MeetsAGivenUtilizationWithEveryShape) {
+  for (TransformerSpec spec : Shapes()) {
+    spec.sliding_window = SlidingWindowSpec{.length = 100, .global_every = 2};
+    Scenario scenario = ScenarioOn(A100());
+    scenario.model = spec;
+    scenario.compute.mfu = 0.4;
+
+    const Seconds step = FlopsOfStep(scenario).model / (0.4 * A100().peak);
+    EXPECT_NEAR(Ratio(StepTime(scenario), step), 1, 1e-9);
+  }
+}
+
+// One expert that every token goes through is the MLP, and a router of one column beside it.
+TEST(Mixture, OfOneExpertIsTheMlp) {
+  Scenario dense = ScenarioOn(A100());
+  dense.model = Small();
+  Scenario one = dense;
+  one.model.mixture = MixtureSpec{.experts = 1, .ffn_hidden = one.model.ffn_hidden};
+
+  for (const auto& [mlp, expert] : {std::pair(Part::kMlpIn, Part::kExpertsIn),
+                                    std::pair(Part::kActivation, Part::kExpertsActivation),
+                                    std::pair(Part::kMlpOut, Part::kExpertsOut)}) {
+    const ModuleTime a = TimeOf(mlp, dense);
+    const ModuleTime b = TimeOf(expert, one);
+    EXPECT_EQ(a.forward.total(), b.forward.total());
+    EXPECT_EQ(a.backward.total(), b.backward.total());
+  }
+  EXPECT_NEAR((FlopsOfStep(one).model - FlopsOfStep(dense).model).count(),
+              3 * 6 * 2.0 * 512 * 1024 * 1, 1);
+}
+
+// 8 experts, 2 a token: each has 512 * 2 / 8 = 128 rows, and one launch serves all.
+TEST(Mixture, RunsTheAverageExpertsRows) {
+  Scenario scenario = ScenarioOn(A100());
+  scenario.model = SmallMixture();
+  scenario.cluster.node.gpu.memory_bandwidth = IdealGpu().memory_bandwidth;
+  const Seconds launch = A100().gemm.launch;
+  const auto product = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+    return 8 * (GemmTime(m, n, k, A100(), 1) - launch) + launch;
+  };
+
+  const ModuleTime in = TimeOf(Part::kExpertsIn, scenario);
+
+  EXPECT_NEAR(Ratio(in.forward.gemm, product(128, 1024, 1024)), 1, 1e-12);
+  EXPECT_NEAR(Ratio(in.backward.gemm, product(128, 1024, 1024) + product(1024, 1024, 128)), 1,
+              1e-12);
+  EXPECT_EQ(in.forward_kernels, 1);
+}
+
+// 16 tokens on 8 experts: 4 rows each. Reading the matrices of 8 * 1024 * 1024 takes longer.
+TEST(Mixture, TakesAtLeastTheTimeToReadItsExperts) {
+  Scenario scenario = ScenarioOn(A100());
+  scenario.model = SmallMixture();
+  scenario.training.sequence_length = 16;
+  scenario.cluster.node.gpu.gemm.launch = {};
+
+  const double bytes = 2 * (8.0 * 1024 * 1024 + 32 * (1024 + 1024));
+  EXPECT_NEAR(TimeOf(Part::kExpertsIn, scenario).forward.gemm.seconds(), bytes / 1.61e12, 1e-12);
+}
+
+// Two copies of 1024 values of 16 bit: read and written by dispatch; read, and their sum written,
+// by combine, which also adds the shared experts' output (6h).
+TEST(Mixture, MovesItsTokensToTheirExpertsAndBack) {
+  Scenario scenario = ScenarioOn(A100());
+  scenario.model = SmallMixture();
+  scenario.compute.memory_passes = 1;
+  const auto bytes = [&](Part part) {
+    return TimeOf(part, scenario).forward.memory_bound.seconds() * 1.61e12 / 512;
+  };
+
+  EXPECT_NEAR(bytes(Part::kDispatch), 4 * 2 * 1024, 1e-6);
+  EXPECT_NEAR(bytes(Part::kCombine), 2 * 2 * 1024 + 2 * 1024 + 6 * 1024, 1e-6);
+  EXPECT_NEAR(bytes(Part::kExpertsActivation), 6 * 2 * 512, 1e-6);
+}
+
+TEST(SlidingWindow, ThatHoldsTheSequenceIsFullAttention) {
+  Scenario scenario = ScenarioOn(A100());
+  scenario.model = Small();
+  const ModuleTime full = TimeOf(Part::kAttention, scenario);
+  for (const int length : {512, 513, 4096}) {
+    scenario.model.sliding_window = SlidingWindowSpec{.length = length};
+
+    const ModuleTime local = TimeOf(Part::kLocalAttention, scenario);
+
+    EXPECT_EQ(local.forward.total(), full.forward.total());
+    EXPECT_EQ(local.backward.total(), full.backward.total());
+    EXPECT_EQ(ForwardFlops(Part::kLocalAttention, scenario),
+              ForwardFlops(Part::kAttention, scenario));
+  }
+}
+
+// A window of w: publications count w for each of s tokens; the kernel computes w (1 - w/2s) of
+// them, which for w = s is the half that causal attention leaves.
+TEST(SlidingWindow, SavesWhatItDoesNotSee) {
+  Scenario scenario = ScenarioOn(A100());
+  scenario.model = Small();
+  scenario.training.sequence_length = 4096;
+  scenario.cluster.node.gpu.attention = {
+      {.head_dimension = 128, .rate = FlopsPerSecond::TeraflopsPerSecond(1)}};
+  scenario.model.sliding_window = SlidingWindowSpec{.length = 1024};
+
+  const Seconds local = TimeOf(Part::kLocalAttention, scenario).forward.attention;
+  const Seconds full = TimeOf(Part::kAttention, scenario).forward.attention;
+
+  EXPECT_NEAR(Ratio(local, full), 1024 * (1 - 1024 / 8192.0) / 2048, 1e-12);
+  EXPECT_NEAR(Ratio(ForwardFlops(Part::kLocalAttention, scenario),
+                    ForwardFlops(Part::kAttention, scenario)),
+              0.25, 1e-12);
+}
+
+// Attention over 96 values of a query and key and 96 of a value, 8 heads: 2 T s 8 (96 + 96).
+TEST(LatentAttention, ProjectsThroughItsLatents) {
+  Scenario scenario = ScenarioOn(A100());
+  scenario.model = SmallLatents();
+  const auto flops = [&](Part part) { return ForwardFlops(part, scenario).count(); };
+
+  EXPECT_EQ(flops(Part::kQueryDown), 2.0 * 512 * 1024 * 384);
+  EXPECT_EQ(flops(Part::kQueryUp), 2.0 * 512 * 384 * 8 * 96);
+  EXPECT_EQ(flops(Part::kKvDown), 2.0 * 512 * 1024 * (128 + 32));
+  EXPECT_EQ(flops(Part::kKvUp), 2.0 * 512 * 128 * 8 * (64 + 96));
+  EXPECT_EQ(flops(Part::kAttention), 2.0 * 512 * 512 * 8 * (96 + 96));
+  EXPECT_EQ(flops(Part::kAttentionOutput), 2.0 * 512 * 8 * 96 * 1024);
+}
+
+TEST(ParallelBlock, SavesOneNorm) {
+  Scenario scenario = ScenarioOn(A100());
+  scenario.model = Small();
+  const Seconds serial = StepTime(scenario);
+  const ModuleTime norm = TimeOf(Part::kPostNorm, scenario);
+  scenario.model.block = Block::kParallel;
+
+  const Seconds saved = 6 * (norm.forward.total() + norm.backward.total() + norm.recompute.total());
+  EXPECT_NEAR(Ratio(serial - StepTime(scenario), saved), 1, 1e-9);
+}
+
+// A norm on the MLP's output keeps it, so its product is recomputed though told to skip it.
+TEST(TimeOf, RecomputesTheLastProductWhereANormNeedsIt) {
+  Scenario scenario = ScenarioOn(A100());
+  scenario.model = Small();
+  scenario.compute.recompute_skips_last = true;
+
+  EXPECT_EQ(TimeOf(Part::kMlpOut, scenario).recompute.total(), Seconds());
+  scenario.model.block = Block::kSandwich;
+  EXPECT_GT(TimeOf(Part::kMlpOut, scenario).recompute.total(), Seconds());
 }
 
 TEST(MemoryTime, IsBytesOverTheAchievedBandwidthOrALaunch) {

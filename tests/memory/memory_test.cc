@@ -263,6 +263,97 @@ TEST(ActivationMemory, TakesTheWidestPointOfALayersBackward) {
             Bytes::Count(2 * th + std::int64_t{6} * 6 * th));
 }
 
+// Three experts of 5 x 7 on 8 ranks: each is padded by itself to 5 a rank, 15 in all and not 14;
+// each by itself is held against the threshold.
+TEST(StaticMemory, PadsAndKeepsExpertsOneByOne) {
+  Scenario scenario = Tutorial();
+  scenario.cluster.nodes = 1;
+  scenario.cluster.node.gpus = 8;
+  scenario.zero.param_persistence_threshold = 34;
+  ModelLayout layout;
+  layout.weights.push_back({.name = "experts", .rows = 5, .columns = 7, .count = 3});
+
+  EXPECT_EQ(StaticMemoryOf(scenario, layout).parameters, Bytes::Count(2 * 15));
+  EXPECT_EQ(StaticMemoryOf(scenario, layout).optimizer, Bytes::Count(12 * 15));
+  scenario.zero.param_persistence_threshold = 35;
+  EXPECT_EQ(StaticMemoryOf(scenario, layout).parameters, Bytes::Count(2 * 15 + 2 * 105));
+}
+
+TransformerSpec Small() {
+  return {.name = "small",
+          .layers = 2,
+          .hidden = 64,
+          .heads = 4,
+          .kv_heads = 2,
+          .ffn_hidden = 96,
+          .vocabulary = 1000,
+          .position = Position::kRotary,
+          .gated_mlp = true,
+          .biases = false};
+}
+
+std::int64_t SavedPerToken(const TransformerSpec& model, bool experts = false) {
+  Scenario scenario = Tutorial();
+  scenario.training.checkpointing = Checkpointing::kSelective;
+  scenario.model = model;
+  return ActivationMemoryOf(scenario, experts).saved_per_layer.count() / 512;
+}
+
+// Beside the MLP of the same width: a copy for the expert and its output, 2 * 2 * 64, and the
+// probability of one expert, 4.
+TEST(ActivationMemory, OfOneExpertIsThatOfTheMlpAndItsCopies) {
+  TransformerSpec spec = Small();
+  const std::int64_t dense = SavedPerToken(spec);
+  spec.mixture = MixtureSpec{.experts = 1, .ffn_hidden = 96};
+
+  EXPECT_EQ(SavedPerToken(spec), dense);
+  EXPECT_EQ(SavedPerToken(spec, true), dense + 2 * 2 * 64 + 4);
+  spec.mixture =
+      MixtureSpec{.experts = 16, .experts_per_token = 3, .ffn_hidden = 32, .shared_ffn_hidden = 64};
+  EXPECT_EQ(SavedPerToken(spec, true),
+            dense + 2 * 4 * (3 * 32 + 64 - 96) + 3 * 2 * 2 * 64 + 4 * 16);
+}
+
+// Inputs of norms and matrices, 2 bytes of h = 64 each: one less norm and one less input where one
+// norm serves both halves; two more norms in a sandwich.
+TEST(ActivationMemory, FollowsTheBlocksNorms) {
+  TransformerSpec spec = Small();
+  const std::int64_t pre = SavedPerToken(spec);
+  const auto change = [&](Block block) {
+    spec.block = block;
+    return SavedPerToken(spec) - pre;
+  };
+
+  EXPECT_EQ(change(Block::kParallel), -2 * 2 * 64);
+  EXPECT_EQ(change(Block::kParallelTwoNorms), -2 * 64);
+  EXPECT_EQ(change(Block::kSandwich), 2 * 2 * 64);
+  EXPECT_EQ(change(Block::kPostNorm), 0);
+}
+
+// By hand: 4 h, queries of 4 x 32, keys and values of 2 x 32, the output's input of 128; normed
+// queries and keys keep what they were. MLP 4 * 96.
+TEST(ActivationMemory, CountsHeadsOfTheirOwnWidthAndTheirNorms) {
+  TransformerSpec spec = Small();
+  spec.own_head_dimension = 32;
+
+  EXPECT_EQ(SavedPerToken(spec), 2 * (4 * 64 + 128 + 2 * 64 + 128 + 4 * 96));
+  spec.query_key_norm = QueryKeyNorm::kHead;
+  EXPECT_EQ(SavedPerToken(spec), 2 * (4 * 64 + 128 + 2 * 64 + 128 + 128 + 64 + 4 * 96));
+}
+
+// By hand: queries and keys of 4 x (8 + 16), values of 4 x 24 and as many into the projection;
+// latents of 40 and 20 before and after their norms, and the rotary key of 8.
+TEST(ActivationMemory, CountsLatents) {
+  TransformerSpec spec = Small();
+  spec.latent_attention = LatentAttentionSpec{.query_rank = 40,
+                                              .kv_rank = 20,
+                                              .rope_dimension = 8,
+                                              .nope_dimension = 16,
+                                              .value_dimension = 24};
+
+  EXPECT_EQ(SavedPerToken(spec), 2 * (4 * 64 + 4 * 96 + 2 * 40 + 2 * 20 + 8 + 4 * 96));
+}
+
 // On paper, in MiB: a recomputed layer 34 * 3 of sbh = 3 Mi elements, 5 + 2 bytes of 8 Mi scores.
 TEST(ActivationMemory, AgreesWithThePaperSumOfTheTutorialsPeak) {
   const ActivationMemory memory = ActivationMemoryOf(Tutorial());

@@ -217,5 +217,75 @@ TEST(BuildProgram, RefusesGroupsThatDoNotDivideTheWorld) {
   }
 }
 
+// A layer of experts once as one weight of four tensors, once as four weights of the same module.
+// Whatever DeepSpeed counts by tensor comes to the same bytes and calls.
+class Experts : public testing::TestWithParam<bool> {
+ protected:
+  struct Sums {
+    Bytes full;
+    Bytes payload;
+    int launches = 0;
+    friend bool operator==(const Sums&, const Sums&) = default;
+  };
+
+  static ModelLayout LayoutOf(bool stacked) {
+    ModelLayout layout;
+    Module experts{.part = Part::kExpertsIn, .layer = 0, .weights = {}};
+    for (int i = 0; i < (stacked ? 1 : 4); ++i) {
+      experts.weights.push_back(static_cast<int>(layout.weights.size()));
+      layout.weights.push_back({.name = "experts",
+                                .rows = 1001,
+                                .columns = 512,
+                                .count = stacked ? 4 : 1,
+                                .active = stacked ? 2 : 1});
+    }
+    layout.modules.push_back(experts);
+    return layout;
+  }
+
+  static std::map<std::string, Sums> SumsOf(const Scenario& s, bool stacked) {
+    const StepProgram program = BuildProgram(s, LayoutOf(stacked));
+    std::map<std::string, Sums> sums;
+    for (const Call& call : program.calls) {
+      Sums& sum = sums[program.kinds[call.kind].name];
+      sum.full += call.full;
+      sum.payload += call.payload;
+      sum.launches += call.launches;
+    }
+    return sums;
+  }
+};
+
+TEST_P(Experts, AreCountedByTheTensor) {
+  Scenario s = SmallScenario(2, 4);
+  s.model.mixture = MixtureSpec{.experts = 4, .experts_per_token = 2, .ffn_hidden = 256};
+  s.zero.stage = 3;
+  s.zero.param_persistence_threshold = GetParam() ? 1001 * 512 : 1001 * 512 - 1;
+  // A bucket holds one tensor.
+  s.zero.reduce_bucket_size = 1001 * 512;
+  EXPECT_EQ(SumsOf(s, true), SumsOf(s, false));
+  s.zero.quantized_gradients = GradientQuantization{};
+  s.zero.secondary_partition_size = 4;
+  EXPECT_EQ(SumsOf(s, true), SumsOf(s, false));
+  // 1001 x 512 does not divide by 2 x 11 ranks: qgZ's fall-back.
+  s = SmallScenario(11, 1);
+  s.model.mixture = MixtureSpec{.experts = 4, .experts_per_token = 2, .ffn_hidden = 256};
+  s.zero.stage = 3;
+  s.zero.quantized_gradients = GradientQuantization{};
+  EXPECT_EQ(SumsOf(s, true), SumsOf(s, false));
+}
+
+INSTANTIATE_TEST_SUITE_P(Persistent, Experts, testing::Bool());
+
+// The step of DeepSeek-V3's shape stays small: 61 layers of some 20 modules, three passes.
+TEST(BuildProgram, OfManyExpertsIsSmall) {
+  Scenario s = SmallScenario(2, 4);
+  s.model.layers = 61;
+  s.model.mixture = MixtureSpec{.experts = 256, .experts_per_token = 8, .ffn_hidden = 256};
+  s.zero.stage = 3;
+
+  EXPECT_LT(Build(s).ops.size(), 10'000);
+}
+
 }  // namespace
 }  // namespace zerosim

@@ -197,7 +197,7 @@ TEST(ScenarioErrors, HoldTheSequenceAgainstThePositions) {
 
 TEST(ScenarioErrors, RefuseSizesWhoseProductsWouldOverflow) {
   EXPECT_THAT(ErrorOf(Small("layers: 2, hidden: 64", "layers: 100000, hidden: 1048576")),
-              HasSubstr("model: about 1.8e+18 parameters; expected at most 1e+14\n"));
+              HasSubstr("model: about 1.3e+18 parameters; expected at most 1e+14\n"));
   EXPECT_THAT(ErrorOf(Small("sequence_length: 128",
                             "sequence_length: 16777216\n  micro_batch_size: 1048576")),
               HasSubstr("bytes of activations a GPU"));
@@ -219,16 +219,16 @@ TEST(ScenarioErrors, DemandAFabricOfTwoNodes) {
 
 TEST(ScenarioErrors, SayWhatIsNotSupportedYet) {
   EXPECT_EQ(ErrorOf(SmallScenario() + "  deepspeed_config: ds.json\n"
-                                      "parallelism: {tensor: 8}\n"
+                                      "parallelism: {pipeline: 8}\n"
                                       "fsdp: {}\n"),
             "s.yaml:11:3: error: zero.deepspeed_config: reading a DeepSpeed configuration is not "
             "supported yet; write its keys here\n"
             "    deepspeed_config: ds.json\n"
             "    ^\n"
-            "s.yaml:12:23: error: parallelism.tensor: tensor parallelism is not supported yet; "
+            "s.yaml:12:25: error: parallelism.pipeline: pipeline parallelism is not supported yet; "
             "expected 1, got 8\n"
-            "  parallelism: {tensor: 8}\n"
-            "                        ^\n"
+            "  parallelism: {pipeline: 8}\n"
+            "                          ^\n"
             "s.yaml:13:1: error: fsdp: a scenario has one strategy, and \"zero\" is given too\n"
             "  fsdp: {}\n"
             "  ^\n");

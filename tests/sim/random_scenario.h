@@ -61,6 +61,22 @@ inline void DrawFsdp(Draws* draws, Scenario* s) {
   if (draws->Coin()) fsdp.secondary_partition_size = s->cluster.node.gpus;
 }
 
+// Divides the model as far as the ranks allow; groups of a node shrink with it.
+inline void DrawParallelism(Draws* draws, Scenario* s) {
+  ParallelSpec& parallel = s->parallel;
+  const int gpus = s->cluster.node.gpus;
+  if (gpus % 2 == 0) parallel.tensor = draws->From({1, 2, gpus});
+  parallel.sequence_parallel = draws->Coin();
+  const int left = s->world_size() / parallel.tensor;
+  if (left % 2 == 0) parallel.context = draws->From({1, 2});
+  const int local = s->data_ranks_per_node();
+  if (s->zero.shard_size > 0) s->zero.shard_size = local;
+  if (s->zero.secondary_partition_size > 1) s->zero.secondary_partition_size = local;
+  if (!s->fsdp) return;
+  if (s->fsdp->shard_size > 0) s->fsdp->shard_size = local;
+  if (s->fsdp->secondary_partition_size > 1) s->fsdp->secondary_partition_size = local;
+}
+
 inline Scenario RandomScenario(unsigned seed) {
   Draws draws(seed);
   Scenario s = SmallScenario(draws.From({1, 2, 3}), draws.From({1, 2, 4}));
@@ -91,6 +107,7 @@ inline Scenario RandomScenario(unsigned seed) {
   if (draws.Coin()) zero.overlap_comm = draws.Coin();
   zero.shard_size = draws.From({0, 0, 0, s.cluster.node.gpus});
   if (draws.From({false, false, true})) DrawFsdp(&draws, &s);
+  if (draws.From({false, false, true})) DrawParallelism(&draws, &s);
   return s;
 }
 

@@ -31,6 +31,7 @@ class ReportTest : public testing::Test {
  protected:
   ReportTest() : scenario_(SmallScenario(3, 4)) {
     step_.layout = Layout(scenario_.model);
+    step_.parameters = step_.layout.parameters();
     step_.network = NetworkOf(scenario_.cluster);
     StepProgram& program = step_.program;
     program.rank_classes = {"all ranks"};

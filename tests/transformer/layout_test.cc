@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 #include <stdexcept>
 #include <vector>
@@ -142,6 +143,202 @@ TEST(Layout, UsesEveryWeightInOneModuleButATiedEmbeddingInTwo) {
   }
 }
 
+TransformerSpec Qwen3_32B() {
+  TransformerSpec spec = Llama2(64, 5120, 64, 8, 25600);
+  spec.vocabulary = 151936;
+  spec.own_head_dimension = 128;
+  spec.query_key_norm = QueryKeyNorm::kHead;
+  return spec;
+}
+
+// 61 layers, the first 3 dense; 256 experts of 2048 and a shared one (arXiv 2412.19437,
+// section 4.2).
+TransformerSpec DeepSeekV3() {
+  TransformerSpec spec = Llama2(61, 7168, 128, 128, 18432);
+  spec.vocabulary = 129280;
+  spec.mixture = MixtureSpec{.experts = 256,
+                             .experts_per_token = 8,
+                             .ffn_hidden = 2048,
+                             .shared_ffn_hidden = 2048,
+                             .router_bias = true,
+                             .dense_layers = 3};
+  spec.latent_attention = LatentAttentionSpec{.query_rank = 1536,
+                                              .kv_rank = 512,
+                                              .rope_dimension = 64,
+                                              .nope_dimension = 128,
+                                              .value_dimension = 128};
+  return spec;
+}
+
+// Queries are 64 x 128 = 8192 wide on a residual stream of 5120. The count is that of the model's
+// safetensors files (65,524,246,528 bytes of bf16).
+TEST(Layout, GivesHeadsAWidthOfTheirOwn) {
+  const ModelLayout layout = Layout(Qwen3_32B());
+
+  EXPECT_EQ(layout.parameters(), 32'762'123'264);
+  EXPECT_EQ(layout.weights.at(2).rows, 8192 + 2 * 1024);
+  EXPECT_THAT(
+      PartsOf(layout, 0),
+      ElementsAre(Part::kInputNorm, Part::kQkv, Part::kQueryNorm, Part::kKeyNorm, Part::kAttention,
+                  Part::kAttentionOutput, Part::kResidual, Part::kPostNorm, Part::kMlpIn,
+                  Part::kActivation, Part::kMlpOut, Part::kResidual));
+}
+
+// On paper, per layer: attention 7168*1536 + 1536 + 1536*24576 + 7168*576 + 512 + 512*32768 +
+// 16384*7168 and two norms; a dense MLP 3*7168*18432; an expert 3*7168*2048, of which there are
+// 257, and the router's 256*7168 + 256. arXiv 2412.19437 says 671B, 37B activated.
+TEST(Layout, CountsDeepSeekV3) {
+  const ModelLayout layout = Layout(DeepSeekV3());
+
+  const std::int64_t attention =
+      7168 * 1536 + 1536 + 1536 * 24576 + 7168 * 576 + 512 + 512 * 32768 + 16384 * 7168;
+  const std::int64_t expert = 3 * 7168 * 2048;
+  const std::int64_t outside = 2 * 129280 * 7168 + 7168 + 61 * (attention + 2 * 7168) +
+                               std::int64_t{3} * 3 * 7168 * 18432 + 58 * (256 * 7168 + 256);
+  EXPECT_EQ(layout.parameters(), outside + 58 * 257 * expert);
+  EXPECT_EQ(layout.parameters(), 671'026'419'200);
+  EXPECT_EQ(layout.active_parameters(), outside + 58 * 9 * expert);
+  EXPECT_NEAR(static_cast<double>(layout.active_parameters()) * 1e-9, 37.5, 0.1);
+}
+
+// 45 thousand matrices of experts are two entries a layer.
+TEST(Layout, KeepsOneEntryForTheExpertsOfALayer) {
+  const ModelLayout layout = Layout(DeepSeekV3());
+
+  EXPECT_LT(layout.weights.size(), 1000);
+  for (const Weight& w : layout.weights) {
+    const bool experts = w.name.find("experts_") != std::string::npos;
+    EXPECT_EQ(w.count, experts ? 256 : 1) << w.name;
+    EXPECT_EQ(w.active, experts ? 8 : 1) << w.name;
+    EXPECT_EQ(w.elements(), w.count * w.tensor_elements());
+  }
+  EXPECT_THAT(PartsOf(layout, 3),
+              ElementsAre(Part::kInputNorm, Part::kQueryDown, Part::kQueryNorm, Part::kQueryUp,
+                          Part::kKvDown, Part::kKeyNorm, Part::kKvUp, Part::kAttention,
+                          Part::kAttentionOutput, Part::kResidual, Part::kPostNorm, Part::kRouter,
+                          Part::kDispatch, Part::kExpertsIn, Part::kExpertsActivation,
+                          Part::kExpertsOut, Part::kSharedIn, Part::kSharedActivation,
+                          Part::kSharedOut, Part::kCombine, Part::kResidual));
+}
+
+TEST(Layout, PutsExpertsInTheLayersThatAreToHaveThem) {
+  TransformerSpec spec = DeepSeekV3();
+  spec.layers = 6;
+  spec.mixture->dense_layers = 2;
+  spec.mixture->every = 2;
+
+  std::vector<bool> experts;
+  for (int layer = 0; layer < 6; ++layer) experts.push_back(spec.has_experts(layer));
+
+  EXPECT_THAT(experts, ElementsAre(false, false, false, true, false, true));
+  for (const int dense : {0, 1, 3, 6, 9}) {
+    for (const int every : {1, 2, 4, 7}) {
+      spec.mixture->dense_layers = dense;
+      spec.mixture->every = every;
+      int count = 0;
+      for (int layer = 0; layer < 6; ++layer) count += spec.has_experts(layer) ? 1 : 0;
+      EXPECT_EQ(spec.expert_layers(), count) << dense << " " << every;
+    }
+  }
+}
+
+TEST(Layout, LetsSomeLayersSeeTheWholeSequence) {
+  TransformerSpec spec = Llama2(6, 64, 4, 4, 128);
+  const auto local = [&] {
+    std::vector<bool> layers;
+    for (int layer = 0; layer < 6; ++layer) layers.push_back(spec.is_local(layer));
+    return layers;
+  };
+
+  EXPECT_THAT(local(), testing::Each(false));
+  spec.sliding_window = SlidingWindowSpec{.length = 16};
+  EXPECT_THAT(local(), testing::Each(true));
+  spec.sliding_window->global_every = 3;
+  EXPECT_THAT(local(), ElementsAre(true, true, false, true, true, false));
+  spec.sliding_window->global_layers = 2;
+  EXPECT_THAT(local(), ElementsAre(false, false, false, true, true, false));
+  for (const int leading : {0, 1, 4, 8}) {
+    for (const int every : {0, 1, 2, 5, 9}) {
+      spec.sliding_window->global_layers = leading;
+      spec.sliding_window->global_every = every;
+      EXPECT_EQ(spec.local_layers(), std::ranges::count(local(), true)) << leading << " " << every;
+    }
+  }
+  EXPECT_EQ(Layout(spec).parameters(), Layout(Llama2(6, 64, 4, 4, 128)).parameters());
+}
+
+// Parts with h values of weights, by block: how many norms there are, and where.
+TEST(Layout, PlacesNormsByTheKindOfBlock) {
+  const auto parts = [](Block block) {
+    TransformerSpec spec = Llama2(1, 64, 4, 4, 128);
+    spec.block = block;
+    return PartsOfLayer(spec, false, false);
+  };
+  const std::vector<Part> attention = {Part::kQkv, Part::kAttention, Part::kAttentionOutput};
+  const std::vector<Part> mlp = {Part::kMlpIn, Part::kActivation, Part::kMlpOut};
+  const auto join = [](std::initializer_list<std::vector<Part>> pieces) {
+    std::vector<Part> all;
+    for (const auto& piece : pieces) all.insert(all.end(), piece.begin(), piece.end());
+    return all;
+  };
+  const Part add = Part::kResidual;
+
+  EXPECT_EQ(parts(Block::kPostNorm),
+            join({attention, {add, Part::kAttentionNorm}, mlp, {add, Part::kMlpNorm}}));
+  EXPECT_EQ(parts(Block::kOutputNorm),
+            join({attention, {Part::kAttentionNorm, add}, mlp, {Part::kMlpNorm, add}}));
+  EXPECT_EQ(parts(Block::kSandwich), join({{Part::kInputNorm},
+                                           attention,
+                                           {Part::kAttentionNorm, add, Part::kPostNorm},
+                                           mlp,
+                                           {Part::kMlpNorm, add}}));
+  EXPECT_EQ(parts(Block::kParallel), join({{Part::kInputNorm}, attention, mlp, {add, add}}));
+  EXPECT_EQ(parts(Block::kParallelTwoNorms),
+            join({{Part::kInputNorm}, attention, {Part::kPostNorm}, mlp, {add, add}}));
+}
+
+// h = 64: QKV's bias has 3h values, attention's output h, the MLP 2h and h.
+TEST(Layout, TellsBiasesAndNormsApart) {
+  TransformerSpec spec = Llama2(1, 64, 4, 4, 128);
+  spec.gated_mlp = false;
+  const std::int64_t none = Layout(spec).parameters();
+  const auto more = [&] { return Layout(spec).parameters() - none; };
+
+  spec.own_qkv_biases = true;
+  EXPECT_EQ(more(), 3 * 64);
+  spec.own_output_biases = true;
+  EXPECT_EQ(more(), 4 * 64);
+  spec.own_mlp_biases = true;
+  EXPECT_EQ(more(), 7 * 64);
+  spec.own_norm = Norm::kLayer;  // three norms
+  EXPECT_EQ(more(), 10 * 64);
+  spec.head_bias = true;
+  EXPECT_EQ(more(), 10 * 64 + 32000);
+  spec.embedding_norm = true;
+  EXPECT_EQ(more(), 12 * 64 + 32000);
+  spec.own_norm = Norm::kWithoutWeights;
+  EXPECT_EQ(more(), 4 * 64 + 32000);
+}
+
+// Two matrices of 32 x 64 beside tables of half the width.
+TEST(Layout, ProjectsANarrowEmbedding) {
+  TransformerSpec spec = Llama2(1, 64, 4, 4, 128);
+  const std::int64_t wide = Layout(spec).parameters();
+  spec.embedding_width = 32;
+
+  EXPECT_EQ(Layout(spec).parameters(), wide - 2 * 32000 * 32 + 2 * 32 * 64);
+}
+
+TEST(ApproximateParameters, IsNearTheCount) {
+  for (const TransformerSpec& spec : {Qwen3_32B(), Llama2(32, 4096, 32, 32, 11008)}) {
+    EXPECT_NEAR(ApproximateParameters(spec) / static_cast<double>(Layout(spec).parameters()), 1,
+                0.05);
+  }
+  // Layers count as dense and as experts both.
+  const TransformerSpec spec = DeepSeekV3();
+  EXPECT_NEAR(ApproximateParameters(spec) / static_cast<double>(Layout(spec).parameters()), 1, 0.1);
+}
+
 struct BadSpec {
   const char* name;
   void (*spoil)(TransformerSpec&);
@@ -164,16 +361,26 @@ TEST_P(LayoutRefuses, AndSaysWhy) {
 
 INSTANTIATE_TEST_SUITE_P(
     Specs, LayoutRefuses,
-    ::testing::Values(BadSpec{"NoLayers", [](TransformerSpec& s) { s.layers = 0; },
-                              "layers must be positive, got 0"},
-                      BadSpec{"NegativeHidden", [](TransformerSpec& s) { s.hidden = -6144; },
-                              "hidden must be positive, got -6144"},
-                      BadSpec{"NoPositions", [](TransformerSpec& s) { s.max_positions = 0; },
-                              "max_positions must be positive, got 0"},
-                      BadSpec{"OddHeads", [](TransformerSpec& s) { s.heads = s.kv_heads = 7; },
-                              "heads must divide hidden, got 7 heads for 6144"},
-                      BadSpec{"OddKvHeads", [](TransformerSpec& s) { s.kv_heads = 5; },
-                              "kv_heads must divide heads, got 5 kv_heads for 32"}),
+    ::testing::Values(
+        BadSpec{"NoLayers", [](TransformerSpec& s) { s.layers = 0; },
+                "layers must be positive, got 0"},
+        BadSpec{"NegativeHidden", [](TransformerSpec& s) { s.hidden = -6144; },
+                "hidden must be positive, got -6144"},
+        BadSpec{"NoPositions", [](TransformerSpec& s) { s.max_positions = 0; },
+                "max_positions must be positive, got 0"},
+        BadSpec{"OddHeads", [](TransformerSpec& s) { s.heads = s.kv_heads = 7; },
+                "heads must divide hidden, got 7 heads for 6144"},
+        BadSpec{"OddKvHeads", [](TransformerSpec& s) { s.kv_heads = 5; },
+                "kv_heads must divide heads, got 5 kv_heads for 32"},
+        BadSpec{"TooFewExperts",
+                [](TransformerSpec& s) {
+                  s.mixture = MixtureSpec{.experts = 2, .experts_per_token = 3, .ffn_hidden = 8};
+                },
+                "experts_per_token must be at most the 2 experts, got 3"},
+        BadSpec{"NoWindow", [](TransformerSpec& s) { s.sliding_window = SlidingWindowSpec{}; },
+                "the window's length must be positive, got 0"},
+        BadSpec{"NoLatent", [](TransformerSpec& s) { s.latent_attention = LatentAttentionSpec{}; },
+                "kv_rank must be positive, got 0"}),
     [](const auto& spec) { return spec.param.name; });
 
 }  // namespace

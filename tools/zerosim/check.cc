@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/core/diagnostics.h"
+#include "models/parallel/rank_view.h"
 #include "models/program/build_program.h"
 #include "models/scenario/read_scenario.h"
 #include "models/transformer/transformer.h"
@@ -29,13 +30,13 @@ void Check(const CheckOptions& options) {
     try {
       const ReadResult read = ReadScenario(path, set, DefaultCatalog());
       const Scenario& scenario = read.scenario;
-      const ModelLayout layout = Layout(scenario.model);
+      const ModelLayout layout = Layout(RankModel(scenario.model, scenario.parallel));
       const StepProgram program = BuildProgram(scenario, layout);
       for (const std::string& warning : read.warnings) fmt::print("{}\n", warning);
       for (const std::string& warning : program.warnings) {
         fmt::print("{}: warning: {}\n", path, warning);
       }
-      fmt::print("{}: ok\n{}", path, DerivedText(scenario, layout));
+      fmt::print("{}: ok\n{}", path, DerivedText(scenario));
     } catch (const ScenarioError& e) {
       std::fflush(stdout);
       fmt::print(stderr, "{}", e.what());

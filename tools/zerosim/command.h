@@ -28,6 +28,7 @@ struct Command {
 
 Command AddCheck(CLI::App& zerosim);
 Command AddExplain(CLI::App& zerosim);
+Command AddImport(CLI::App& zerosim);
 Command AddRun(CLI::App& zerosim);
 Command AddValidate(CLI::App& zerosim);
 

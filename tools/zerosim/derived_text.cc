@@ -45,28 +45,44 @@ std::string GroupText(const char* name, const ProcessGroup& group) {
                      group.stride == 1 ? "" : fmt::format(", every {}th rank", group.stride));
 }
 
+// "tp 8 x dp 16, order tp-dp-pp; ", or nothing if only samples are divided.
+std::string DivisionText(const ParallelSpec& p) {
+  if (p.model_ranks() == 1) return "";
+  std::string text;
+  const auto add = [&](const char* name, int size) {
+    if (size > 1) text += fmt::format("{}{} {}", text.empty() ? "" : " x ", name, size);
+  };
+  add("tp", p.tensor);
+  add("cp", p.context);
+  add("pp", p.pipeline);
+  return text +
+         (p.order == RankOrder::kTensorDataPipeline ? ", order tp-dp-pp; " : ", order tp-pp-dp; ");
+}
+
 }  // namespace
 
-std::string DerivedText(const Scenario& s, const ModelLayout& layout) {
-  const ShardingGroups groups = ShardingGroupsOf(s);
+std::string DerivedText(const Scenario& s) {
+  const ProcessGroups groups = ProcessGroupsOf(s);
   const TrainingSpec& training = s.training;
   const std::int64_t samples =
-      training.micro_batch_size * training.gradient_accumulation_steps * groups.data.size;
+      training.micro_batch_size * training.gradient_accumulation_steps * s.sample_ranks();
   const Bytes peak = PeakMemory(s);
   const Bytes capacity = s.cluster.node.gpu.memory;
   return fmt::format(
       "  ranks       {}: {} nodes of {} GPUs\n"
       "  parameters  {:.4g} billion\n"
       "  strategy    {}\n"
-      "  groups      shard {}{}{}{}{}\n"
+      "  groups      {}shard {}{}{}{}{}{}\n"
       "  batch       {} samples of {} tokens a step: micro-batch {} x {} micro-steps x {} ranks\n"
       "  memory      {} of {} a GPU at the peak{}\n",
       s.world_size(), s.cluster.nodes, s.cluster.node.gpus,
-      static_cast<double>(layout.parameters()) * 1e-9, StrategyText(s), groups.shard.size,
+      static_cast<double>(Layout(s.model).parameters()) * 1e-9, StrategyText(s),
+      DivisionText(s.parallel), groups.shard.size,
+      groups.shard.stride == 1 ? "" : fmt::format(", every {}th rank", groups.shard.stride),
       GroupText("in the node", groups.in_node), GroupText("across nodes", groups.across),
       GroupText("secondary", groups.secondary), GroupText("replicas", groups.replicas), samples,
       training.sequence_length, training.micro_batch_size, training.gradient_accumulation_steps,
-      groups.data.size, FormatBytes(peak), FormatBytes(capacity),
+      s.sample_ranks(), FormatBytes(peak), FormatBytes(capacity),
       peak <= capacity ? "" : ": does not fit");
 }
 

@@ -4,11 +4,10 @@
 #include <string>
 
 #include "models/scenario/scenario.h"
-#include "models/transformer/transformer.h"
 
 namespace zerosim {
 
 // Ranks, parameters, strategy, groups, batch and memory, one indented line each.
-std::string DerivedText(const Scenario& scenario, const ModelLayout& layout);
+std::string DerivedText(const Scenario& scenario);
 
 }  // namespace zerosim

@@ -96,7 +96,7 @@ int Main(int argc, char** argv) {
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   app.footer(kFooter);
-  const std::vector<Command> commands{AddRun(app), AddCheck(app), AddValidate(app),
+  const std::vector<Command> commands{AddRun(app), AddCheck(app), AddImport(app), AddValidate(app),
                                       AddExplain(app)};
 
   try {

@@ -1,0 +1,111 @@
+#include "models/program/model_collectives.h"
+
+namespace zerosim {
+namespace {
+
+bool IsAttention(Part part) {
+  return part == Part::kAttention || part == Part::kLocalAttention;
+}
+
+bool IsParallel(Block block) {
+  return block == Block::kParallel || block == Block::kParallelTwoNorms;
+}
+
+}  // namespace
+
+bool ModelCollectives::Enters(Part part) const {
+  const TransformerSpec& model = view_->model;
+  switch (part) {
+    case Part::kQkv:
+    case Part::kQueryDown:
+      return true;
+    case Part::kQueryUp:
+      return model.latent_attention && model.latent_attention->query_rank == 0;
+    case Part::kMlpIn:
+    case Part::kRouter:
+      return !IsParallel(model.block);
+    case Part::kHead:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool ModelCollectives::Leaves(Part part) const {
+  switch (part) {
+    case Part::kAttentionOutput:
+      return !IsParallel(view_->model.block);
+    case Part::kMlpOut:
+    case Part::kCombine:
+    case Part::kEmbedding:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Bytes ModelCollectives::HiddenBytes() const {
+  return Bytes::Count(2 * view_->tokens_per_micro_batch() * view_->model.hidden);
+}
+
+// Of all context-parallel ranks.
+Bytes ModelCollectives::KeysAndValuesBytes() const {
+  const TransformerSpec& model = view_->model;
+  // Latent attention sends the latents instead.
+  const std::int64_t width = model.latent_attention ? model.latent_attention->kv_rank +
+                                                          model.latent_attention->rope_dimension
+                                                    : 2 * model.kv_hidden();
+  return Bytes::Count(2 * view_->parallel.context * view_->tokens_per_micro_batch() * width);
+}
+
+void ModelCollectives::Run(const char* name, CollectiveOp op, Communicator communicator, Bytes full,
+                           int launches, const Label& label) {
+  Label own = label;
+  own.action = Action::kExchange;
+  writer_->HostWork(label, Seconds::Count(launches * view_->cluster.calibration.host_launch.value));
+  const int kind = kinds_.Kind(name, op, communicator, writer_);
+  const OpId id = writer_->Collective(
+      Stream::kCompute, communicator, own,
+      {.kind = kind, .full = full, .payload = full, .launches = launches}, Seconds());
+  writer_->StreamWaits(Stream::kCompute, id);
+}
+
+void ModelCollectives::Sum(const Label& label) {
+  const bool scatters = view_->parallel.sequence_parallel;
+  Run("tensor_sum", scatters ? CollectiveOp::kReduceScatter : CollectiveOp::kAllReduce,
+      Communicator::kTensor, HiddenBytes(), 1, label);
+}
+
+void ModelCollectives::Gather(const Label& label) {
+  Run("tensor_gather", CollectiveOp::kAllGather, Communicator::kTensor, HiddenBytes(), 1, label);
+}
+
+void ModelCollectives::Before(const Visit& visit, const Label& label) {
+  const bool backward = visit.action == Action::kBackward;
+  if (view_->parallel.tensor > 1 && view_->parallel.sequence_parallel &&
+      (backward ? Leaves(visit.part) : Enters(visit.part))) {
+    Gather(label);
+  }
+  if (view_->parallel.context > 1 && IsAttention(visit.part)) {
+    Run("keys_values", CollectiveOp::kAllGather, Communicator::kContext, KeysAndValuesBytes(), 1,
+        label);
+  }
+}
+
+void ModelCollectives::After(const Visit& visit, const Label& label) {
+  const bool backward = visit.action == Action::kBackward;
+  if (view_->parallel.tensor > 1) {
+    if (backward ? Enters(visit.part) : Leaves(visit.part)) Sum(label);
+    if (visit.part == Part::kHead && !backward) {
+      // Largest logit, sum of exponentials and the target's logit of every token, in fp32.
+      Run("loss_sum", CollectiveOp::kAllReduce, Communicator::kTensor,
+          Bytes::Count(3 * 4 * view_->tokens_per_micro_batch()), 3, label);
+    }
+  }
+  if (view_->parallel.context > 1 && IsAttention(visit.part) && backward) {
+    Run("keys_values_gradients", CollectiveOp::kReduceScatter, Communicator::kContext,
+        KeysAndValuesBytes(), 1, label);
+  }
+}
+
+}  // namespace zerosim
