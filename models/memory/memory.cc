@@ -121,9 +121,9 @@ std::int64_t LinearBytesPerToken(const TransformerSpec& model, bool experts, int
 }
 
 // What checkpointing by operators keeps of it: the layer's input, attention's output, and of the
-// products Q, K, V, output, gate or MLP in, and so on every second one.
+// products every second one: Q, V, gate, and MLP out, which is kept though nothing needs it.
 std::int64_t OperatorBytesPerToken(const TransformerSpec& model, bool experts, int parts) {
-  return kValueBytes * (CeilDiv(model.hidden, parts) + model.attention_hidden() +
+  return kValueBytes * (CeilDiv(2 * model.hidden, parts) + model.attention_hidden() +
                         model.query_hidden() + model.kv_hidden() + MlpWidth(model, experts));
 }
 
@@ -197,8 +197,9 @@ ActivationMemory ActivationMemoryOf(const Scenario& scenario, bool experts, bool
           .working_per_layer = Bytes::Count(working),
           .gradient_per_layer = Bytes::Count(hidden + std::max(mlp_gradient, attention_gradient)),
           .embedding = Bytes::Count(CeilDiv(kValueBytes * tokens * width, parts)),
-          // 16-bit logits, their fp32 copy and its gradient.
-          .logits = Bytes::Count((2 + 4 + 4) * tokens * model.vocabulary)};
+          // In fp32, as backward of the loss starts: the log-softmax, the dense gradient of the
+          // likelihood, and the gradient of the logits.
+          .logits = Bytes::Count((4 + 4 + 4) * tokens * model.vocabulary)};
 }
 
 }  // namespace zerosim
