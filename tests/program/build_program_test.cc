@@ -86,6 +86,36 @@ TEST(BuildProgram, DependsOnEarlierOperationsOnly) {
   }
 }
 
+// FSDP2 reads and writes 2 bytes of every element that it gathers: of all in forward, and in
+// backward of what is not the root's.
+TEST(BuildProgram, CopiesWhatIsGatheredIntoParametersOfTheirOwn) {
+  Scenario s = SmallScenario(1, 4);
+  s.model.tied_embeddings = false;
+  s.training.checkpointing = Checkpointing::kNone;
+  s.cluster.calibration.kernel_launch.value = 0;
+  s.fsdp.emplace().separate_embeddings = false;
+  const auto compute = [](const StepProgram& program) {
+    Seconds sum;
+    for (const Op& op : program.ops) {
+      if (op.kind == OpKind::kKernel && op.stream == Stream::kCompute) sum += op.time;
+    }
+    return sum;
+  };
+  const Seconds flat = compute(Build(s));
+
+  s.fsdp->per_parameter = true;
+  const Seconds copies = compute(Build(s)) - flat;
+
+  const ModelLayout layout = Layout(s.model);
+  std::int64_t blocks = 0;
+  for (const Weight& w : layout.weights) {
+    if (w.name.starts_with("layers.")) blocks += w.elements();
+  }
+  const double bytes = 4.0 * static_cast<double>(layout.parameters() + blocks);
+  EXPECT_NEAR(copies.seconds() * s.cluster.node.gpu.memory_bandwidth.bytes_per_second() / bytes,
+              1.0, 1e-9);
+}
+
 TEST(BuildProgram, IsOfOneSizeForAnyNumberOfGpus) {
   Scenario small = SmallScenario(2, 8);
   Scenario large = SmallScenario(16384, 8);
