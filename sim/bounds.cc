@@ -17,7 +17,7 @@ void Require(Seconds taken, Seconds least, Name name) {
 }
 
 Seconds LeastTime(const Op& op, const std::vector<LoweredCall>& calls) {
-  if (op.kind != OpKind::kCollective) return op.time;
+  if (op.kind != OpKind::kCollective) return op.time + TimeInside(op, calls);
   const LoweredCall& call = calls[op.call.value];
   Seconds least = op.time + call.launch;
   for (const LoweredStage& stage : call.stages) least += stage.latency;
@@ -40,12 +40,13 @@ void CheckBounds(const StepProgram& program, const std::vector<LoweredCall>& cal
     }
     Require(when.end - when.start, LeastTime(op, calls), [&] { return NameOf(program, id); });
     if (op.kind == OpKind::kKernel && op.stream == Stream::kCompute) compute += op.time;
-    if (op.kind != OpKind::kCollective) continue;
-    for (const LoweredStage& stage : calls[op.call.value].stages) {
-      for (const LinkLoad& load : stage.loads) {
-        links[load.link.value] += load.bytes / network.links[load.link.value].capacity;
+    ForEachCall(op, [&](CallId call, int count) {
+      for (const LoweredStage& stage : calls[call.value].stages) {
+        for (const LinkLoad& load : stage.loads) {
+          links[load.link.value] += count * (load.bytes / network.links[load.link.value].capacity);
+        }
       }
-    }
+    });
   }
   // Rank classes compute beside each other.
   Require(timeline.end, (1.0 / static_cast<double>(program.rank_classes.size())) * compute,

@@ -5,28 +5,45 @@
 namespace zerosim {
 namespace {
 
-void AddCollective(const Op& op, const StepProgram& program, const LoweredCall& call,
-                   Seconds length, CriticalPath* path) {
-  const Call& source = program.calls[op.call.value];
-  const CallKind& kind = program.kinds[source.kind];
+// `length` of a call, after `lead` of its own work.
+void AddCollective(CallId id, Seconds lead, const StepProgram& program,
+                   const std::vector<LoweredCall>& calls, Seconds length, CriticalPath* path) {
+  const LoweredCall& call = calls[id.value];
+  const CallKind& kind = program.kinds[program.calls[id.value].kind];
   // In the order in which they happen, so that a piece cut short loses its transfer last.
   const auto take = [&length](Seconds part) {
     const Seconds taken = std::min(part, length);
     length -= taken;
     return taken;
   };
-  path->quantization += take(op.time);
+  path->quantization += take(lead);
   path->launch += take(call.launch);
   for (const LoweredStage& stage : call.stages) {
-    const bool leaves = std::any_of(stage.loads.begin(), stage.loads.end(),
-                                    [](const LinkLoad& l) { return l.link == NetworkModel::kNic; });
+    const bool leaves = std::any_of(stage.loads.begin(), stage.loads.end(), [](const LinkLoad& l) {
+      return NetworkModel::KindOf(l.link) == NetworkModel::kNic;
+    });
     (leaves ? path->nic_latency : path->gpu_latency) += take(stage.latency);
   }
   if (call.bottleneck.value < 0) return;
-  path->links[call.bottleneck.value] += length;
-  if (kind.op == CollectiveOp::kAllToAll && call.bottleneck != NetworkModel::kGpuLink) {
+  const LinkId bottleneck = NetworkModel::KindOf(call.bottleneck);
+  path->links[bottleneck.value] += length;
+  if (kind.op == CollectiveOp::kAllToAll && bottleneck != NetworkModel::kGpuLink) {
     path->all_to_all += length;
   }
+}
+
+// Time of the collectives inside of a compute operation.
+Seconds AddInline(const Op& op, const StepProgram& program, const std::vector<LoweredCall>& calls,
+                  CriticalPath* path) {
+  Seconds sum;
+  for (const InlineCall& inside : op.inline_calls) {
+    const Seconds alone = calls[inside.call.value].alone;
+    for (int i = 0; i < inside.count; ++i) {
+      AddCollective(inside.call, Seconds(), program, calls, alone, path);
+    }
+    sum += inside.count * alone;
+  }
+  return sum;
 }
 
 bool IsQuantization(Action action) {
@@ -44,9 +61,9 @@ Seconds CriticalPath::total() const {
 }
 
 CriticalPath CriticalPathOf(const StepProgram& program, const std::vector<LoweredCall>& calls,
-                            const NetworkModel& network, const Timeline& timeline) {
+                            const Timeline& timeline) {
   CriticalPath path;
-  path.links.resize(network.links.size());
+  path.links.resize(NetworkModel::kNumKinds);
   if (program.ops.empty()) return path;
   const auto last =
       std::max_element(timeline.ops.begin(), timeline.ops.end(),
@@ -68,10 +85,11 @@ CriticalPath CriticalPathOf(const StepProgram& program, const std::vector<Lowere
         path.host += length;
         break;
       case OpKind::kKernel:
-        (IsQuantization(op.action) ? path.quantization : path.compute) += length;
+        (IsQuantization(op.action) ? path.quantization : path.compute) +=
+            length - AddInline(op, program, calls, &path);
         break;
       case OpKind::kCollective:
-        AddCollective(op, program, calls[op.call.value], length, &path);
+        AddCollective(op.call, op.time, program, calls, length, &path);
         break;
     }
     at = before;

@@ -31,6 +31,6 @@ struct CriticalPath {
 };
 
 CriticalPath CriticalPathOf(const StepProgram& program, const std::vector<LoweredCall>& calls,
-                            const NetworkModel& network, const Timeline& timeline);
+                            const Timeline& timeline);
 
 }  // namespace zerosim

@@ -18,6 +18,8 @@ const char* NameOfStream(const Op& op) {
       return "gather";
     case Stream::kReduce:
       return "reduce";
+    case Stream::kSend:
+      return "send";
   }
   return "?";
 }

@@ -8,7 +8,7 @@
 #include "models/memory/memory.h"
 #include "models/parallel/rank_view.h"
 #include "models/program/build_program.h"
-#include "sim/memory_walk.h"
+#include "sim/simulate.h"
 
 namespace zerosim {
 namespace {
@@ -118,6 +118,10 @@ void AddNodes(const Scenario& s, std::vector<Candidate>* out) {
 // The peak, if it fits. What is always there is known without building a program.
 std::optional<Bytes> FittingPeak(const Scenario& s) {
   const Bytes capacity = s.cluster.node.gpu.memory;
+  if (s.parallel.pipeline > 1) {
+    const Bytes peak = PeakMemory(s);
+    return peak <= capacity ? std::optional(peak) : std::nullopt;
+  }
   const StaticMemory always = StaticMemoryOf(s, Layout(RankModel(s.model, s.parallel)));
   if (always.allocated() + always.buffers + always.context > capacity) return std::nullopt;
   const Bytes peak = PeakMemory(s);
@@ -125,11 +129,6 @@ std::optional<Bytes> FittingPeak(const Scenario& s) {
 }
 
 }  // namespace
-
-Bytes PeakMemory(const Scenario& scenario) {
-  const ModelLayout layout = Layout(RankModel(scenario.model, scenario.parallel));
-  return WalkMemory(BuildProgram(scenario, layout), StaticMemoryOf(scenario, layout)).peak;
-}
 
 std::optional<FittingChange> SmallestFittingChange(const Scenario& scenario) {
   for (const auto add : {AddParameterLimits, AddBuckets, AddSecondary, AddMicroBatches,

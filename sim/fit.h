@@ -9,9 +9,6 @@
 
 namespace zerosim {
 
-// Largest memory of a GPU in a step, context included. Simulates nothing.
-Bytes PeakMemory(const Scenario& scenario);
-
 struct FittingChange {
   std::string setting;  // as after --set: "training.micro_batch_size=2"
   Bytes peak;           // with it

@@ -39,7 +39,8 @@ class FluidRun {
  private:
   void BuildPlatform();
   void Start(int id);
-  void ShareGpu(int rank_class, int change);
+  bool TakesGpu(const Op& op) const;
+  void ShareGpu(const Op& op, int change);
   void StartStage(int id, std::size_t stage);
   void Launch(int id, s4u::ExecPtr exec);
   void Finish(int id);
@@ -55,6 +56,7 @@ class FluidRun {
   std::vector<s4u::Host*> ports_;    // by LinkId; null where a class is not needed
   std::vector<s4u::Host*> gpus_;     // one a rank class
   std::vector<int> collectives_on_;  // of each GPU: running now
+  std::vector<bool> shares_gpu_;     // whether anything may run beside kernels of a class
   // All of them, to the end: SimGrid still needs one when it reports that it is over.
   std::vector<s4u::ExecPtr> activities_;
   std::vector<int> ids_;  // of operations, for activities to point to
@@ -87,6 +89,12 @@ void FluidRun::BuildPlatform() {
   }
   collectives_on_.resize(gpus_.size(), 0);
   zone->seal();
+  shares_gpu_.assign(program_.rank_classes.size(), false);
+  for (const Op& op : program_.ops) {
+    if (op.kind == OpKind::kKernel ? op.stream != Stream::kCompute : TakesGpu(op)) {
+      shares_gpu_[op.rank_class] = true;
+    }
+  }
 }
 
 Timeline FluidRun::Run() {
@@ -120,36 +128,46 @@ void FluidRun::Start(int id) {
       session_.After(op.time, [this, id] { Finish(id); });
       return;
     case OpKind::kKernel: {
-      if (op.time <= Seconds()) {
-        session_.Soon([this, id] { Finish(id); });
+      const Seconds time = op.time + TimeInside(op, calls_);
+      // A kernel that no other can run beside needs no sharing.
+      if (time <= Seconds() || !shares_gpu_[op.rank_class]) {
+        session_.After(time, [this, id] { Finish(id); });
         return;
       }
       s4u::ExecPtr exec = s4u::Exec::init();
-      exec->set_flops_amount(op.time.seconds());
+      exec->set_flops_amount(time.seconds());
       exec->set_host(gpus_[op.rank_class]);
       Launch(id, std::move(exec));
       return;
     }
     case OpKind::kCollective:
       session_.After(op.time + calls_[op.call.value].launch, [this, id] {
-        ShareGpu(program_.ops[id].rank_class, +1);
+        ShareGpu(program_.ops[id], +1);
         StartStage(id, 0);
       });
       return;
   }
 }
 
+// Whether the operation's kernel takes its share of the GPU. A message to another stage takes few
+// of NCCL's blocks: none is counted.
+bool FluidRun::TakesGpu(const Op& op) const {
+  return network_.collective_share > 0 && op.kind == OpKind::kCollective &&
+         program_.kinds[program_.calls[op.call.value].kind].op != CollectiveOp::kSend;
+}
+
 // A collective's kernel enters the GPU or leaves it. A second one beside it takes no more.
-void FluidRun::ShareGpu(int rank_class, int change) {
-  if (network_.collective_share == 0) return;
-  collectives_on_[rank_class] += change;
-  gpus_[rank_class]->set_pstate(collectives_on_[rank_class] > 0 ? 1 : 0);
+void FluidRun::ShareGpu(const Op& op, int change) {
+  if (!TakesGpu(op)) return;
+  int& running = collectives_on_[op.rank_class];
+  running += change;
+  gpus_[op.rank_class]->set_pstate(running > 0 ? 1 : 0);
 }
 
 void FluidRun::StartStage(int id, std::size_t stage) {
   const LoweredCall& call = calls_[program_.ops[id].call.value];
   if (stage == call.stages.size()) {
-    ShareGpu(program_.ops[id].rank_class, -1);
+    ShareGpu(program_.ops[id], -1);
     Finish(id);
     return;
   }
@@ -226,6 +244,7 @@ std::vector<LinkId> NeededLinks(const std::vector<LoweredCall>& calls,
     bool drop = std::all_of(times.begin(), times.end(),
                             [&](const std::vector<double>& t) { return t[a] == 0; });
     for (std::size_t b = 0; b < n && !drop; ++b) {
+      if (network.links[a].stage != network.links[b].stage) continue;
       // Of two equal classes the first stays.
       drop = b != a && dominated_by(a, b) && (b < a || !dominated_by(b, a));
     }

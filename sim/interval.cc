@@ -81,6 +81,7 @@ Seconds TransfersBetweenNodes(const PreparedStep& step) {
   for (const LoweredCall& call : step.calls) {
     for (const LoweredStage& stage : call.stages) {
       for (const LinkLoad& load : stage.loads) {
+        // Of the first stage of a pipeline; the others send about as much.
         if (load.link != NetworkModel::kNic) continue;
         const double rate = step.network.links[load.link.value].capacity.bytes_per_second();
         transfers += Seconds::Count(load.occupied / rate);
@@ -95,7 +96,7 @@ Seconds TransfersBetweenNodes(const PreparedStep& step) {
 StepInterval IntervalOf(const Scenario& scenario, const PreparedStep& step,
                         const Timeline& timeline) {
   const Calibration& c = scenario.cluster.calibration;
-  const CriticalPath path = CriticalPathOf(step.program, step.calls, step.network, timeline);
+  const CriticalPath path = CriticalPathOf(step.program, step.calls, timeline);
   const Seconds between_nodes =
       path.links[NetworkModel::kNic.value] + path.links[NetworkModel::kFabric.value];
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <tuple>
 
@@ -59,69 +60,144 @@ Seconds RoundLatency(const PlanStage& stage, const NetworkModel& network) {
   return leaves ? network.nic_latency : network.gpu_latency;
 }
 
+// Puts bytes on links of one kind, of a stage's ranks.
+class Loader {
+ public:
+  Loader(const NetworkModel& network, double fraction, LoweredStage* lowered)
+      : network_(network), fraction_(fraction), lowered_(lowered) {}
+
+  void Add(LinkId kind, int rank_class, Direction direction, Bytes bytes) {
+    if (bytes == Bytes()) return;
+    const double fraction = kind == NetworkModel::kGpuLink ? 1 : fraction_;
+    lowered_->loads.push_back({network_.LinkOf(kind, rank_class, direction), bytes,
+                               static_cast<double>(bytes.count()) / fraction});
+  }
+  // What goes out of the ranks comes in to them.
+  void AddBoth(LinkId kind, int rank_class, Bytes bytes) {
+    Add(kind, rank_class, Direction::kOut, bytes);
+    if (network_.has_pipeline()) Add(kind, rank_class, Direction::kIn, bytes);
+  }
+
+ private:
+  const NetworkModel& network_;
+  double fraction_;
+  LoweredStage* lowered_;
+};
+
 LoweredStage LowerStage(const PlanStage& stage, const Placement& placement,
-                        const NetworkModel& network, LoweredCall* call) {
+                        const NetworkModel& network, int rank_class, LoweredCall* call) {
   const RoundCount count = CountRound(stage, placement, network);
   LoweredStage lowered;
   lowered.latency = stage.rounds * RoundLatency(stage, network);
   const Bytes sent = stage.rounds * stage.block;
-  const auto add = [&](LinkId link, Bytes bytes, double fraction) {
-    if (bytes == Bytes()) return;
-    lowered.loads.push_back({link, bytes, static_cast<double>(bytes.count()) / fraction});
-  };
-  const double fraction = IsExchange(stage) ? network.all_to_all_fraction : 1.0;
-  add(NetworkModel::kGpuLink, Scaled(sent, count.gpu_blocks), 1.0);
-  add(NetworkModel::kNic, Scaled(sent, count.nic_blocks), fraction);
+  Loader loader(network, IsExchange(stage) ? network.all_to_all_fraction : 1.0, &lowered);
+  loader.AddBoth(NetworkModel::kGpuLink, rank_class, Scaled(sent, count.gpu_blocks));
+  loader.AddBoth(NetworkModel::kNic, rank_class, Scaled(sent, count.nic_blocks));
   const Bytes out = count.blocks_out * sent;
-  add(NetworkModel::kFabric, out, fraction);
+  loader.AddBoth(NetworkModel::kFabric, rank_class, out);
   call->node_egress += out;
   call->in_node_per_gpu += Scaled(sent, count.gpu_blocks);
   return lowered;
 }
 
-}  // namespace
-
-LoweredCall Lower(const Call& call, const CallKind& kind, const NetworkModel& network,
-                  CollectiveAlgorithm algorithm) {
-  const Placement placement = PlacementOf(kind.group, network.gpus_per_node);
-  const Plan plan = PlanCollective(kind.op, call.full, placement, algorithm, network.nics_per_node);
+// One message from every rank of a stage to the rank of equal place in another.
+LoweredCall LowerSend(const Call& call, const CallKind& kind, const NetworkModel& network) {
   LoweredCall lowered;
-  lowered.algorithm = plan.algorithm;
-  if (plan.stages.empty()) return lowered;
+  lowered.algorithm = "send";
   lowered.launch = call.launches * network.launch;
-  lowered.alone = lowered.launch;
+  LoweredStage stage;
+  Loader loader(network, 1.0, &stage);
+  const int apart = (kind.to_class - kind.from_class) * network.pipeline.stride;
+  const bool leaves = std::abs(apart) >= network.gpus_per_node ||
+                      network.node_class(kind.from_class) != network.node_class(kind.to_class);
+  if (leaves) {
+    // Ranks of the stage in one node.
+    const int senders = std::min(network.pipeline.stride, network.gpus_per_node);
+    const Bytes nic = CeilDiv(senders, network.nics_per_node) * call.full;
+    const Bytes node = senders * call.full;
+    loader.Add(NetworkModel::kNic, kind.from_class, Direction::kOut, nic);
+    loader.Add(NetworkModel::kNic, kind.to_class, Direction::kIn, nic);
+    loader.Add(NetworkModel::kFabric, kind.from_class, Direction::kOut, node);
+    loader.Add(NetworkModel::kFabric, kind.to_class, Direction::kIn, node);
+    lowered.node_egress = node;
+    stage.latency = network.nic_latency;
+  } else {
+    loader.Add(NetworkModel::kGpuLink, kind.from_class, Direction::kOut, call.full);
+    loader.Add(NetworkModel::kGpuLink, kind.to_class, Direction::kIn, call.full);
+    lowered.in_node_per_gpu = call.full;
+    stage.latency = network.gpu_latency;
+  }
+  stage.latency = call.launches * stage.latency;
+  lowered.stages.push_back(std::move(stage));
+  return lowered;
+}
+
+// Times of a call whose stages are known.
+void AddTimes(const NetworkModel& network, LoweredCall* lowered) {
+  lowered->alone = lowered->launch;
   double busiest = 0;
-  for (const PlanStage& stage : plan.stages) {
-    LoweredStage s = LowerStage(stage, placement, network, &lowered);
-    s.latency = call.launches * s.latency;
+  for (const LoweredStage& stage : lowered->stages) {
     Seconds transfer;
-    for (const LinkLoad& load : s.loads) {
+    for (const LinkLoad& load : stage.loads) {
       const double rate = network.links[load.link.value].capacity.bytes_per_second();
       const Seconds time = Seconds::Count(load.occupied / rate);
       transfer = std::max(transfer, time);
       if (time.seconds() > busiest) {
         busiest = time.seconds();
-        lowered.bottleneck = load.link;
+        lowered->bottleneck = load.link;
       }
-      lowered.bound = std::max(lowered.bound, load.bytes / network.links[load.link.value].capacity);
+      lowered->bound =
+          std::max(lowered->bound, load.bytes / network.links[load.link.value].capacity);
     }
-    lowered.alone += s.latency + transfer;
+    lowered->alone += stage.latency + transfer;
+  }
+}
+
+}  // namespace
+
+LoweredCall Lower(const Call& call, const CallKind& kind, const NetworkModel& network,
+                  CollectiveAlgorithm algorithm, int rank_class) {
+  if (kind.op == CollectiveOp::kSend) {
+    LoweredCall lowered = LowerSend(call, kind, network);
+    AddTimes(network, &lowered);
+    return lowered;
+  }
+  Placement placement = PlacementOf(kind.group, network.gpus_per_node);
+  // Stages that share a node communicate at their own times.
+  placement.groups_per_node = std::max(1, placement.groups_per_node / network.stages_per_node());
+  const Plan plan = PlanCollective(kind.op, call.full, placement, algorithm, network.nics_per_node);
+  LoweredCall lowered;
+  lowered.algorithm = plan.algorithm;
+  if (plan.stages.empty()) return lowered;
+  lowered.launch = call.launches * network.launch;
+  for (const PlanStage& stage : plan.stages) {
+    LoweredStage s = LowerStage(stage, placement, network, rank_class, &lowered);
+    s.latency = call.launches * s.latency;
     lowered.stages.push_back(std::move(s));
   }
+  AddTimes(network, &lowered);
   return lowered;
 }
 
 std::vector<LoweredCall> LowerAll(const StepProgram& program, const NetworkModel& network,
                                   CollectiveAlgorithm algorithm) {
-  using Key = std::tuple<int, std::int64_t, int>;
+  std::vector<int> class_of(program.calls.size(), 0);
+  for (const Op& op : program.ops) {
+    if (op.call.value >= 0) class_of[op.call.value] = op.rank_class;
+    for (const InlineCall& call : op.inline_calls) class_of[call.call.value] = op.rank_class;
+  }
+  using Key = std::tuple<int, std::int64_t, int, int>;
   std::map<Key, LoweredCall> known;
   std::vector<LoweredCall> lowered;
   lowered.reserve(program.calls.size());
-  for (const Call& call : program.calls) {
-    const Key key{call.kind, call.full.count(), call.launches};
+  for (std::size_t i = 0; i < program.calls.size(); ++i) {
+    const Call& call = program.calls[i];
+    const Key key{call.kind, call.full.count(), call.launches, class_of[i]};
     auto found = known.find(key);
     if (found == known.end()) {
-      found = known.emplace(key, Lower(call, program.kinds[call.kind], network, algorithm)).first;
+      found =
+          known.emplace(key, Lower(call, program.kinds[call.kind], network, algorithm, class_of[i]))
+              .first;
     }
     lowered.push_back(found->second);
   }

@@ -43,8 +43,25 @@ struct LoweredCall {
   Seconds bound;
 };
 
+// Of the ranks of `rank_class`; a send is between the classes of its kind.
 LoweredCall Lower(const Call& call, const CallKind& kind, const NetworkModel& network,
-                  CollectiveAlgorithm algorithm);
+                  CollectiveAlgorithm algorithm, int rank_class = 0);
+
+// The calls of an operation, with how often it makes each.
+template <typename F>
+void ForEachCall(const Op& op, F f) {
+  if (op.call.value >= 0) f(op.call, 1);
+  for (const InlineCall& inside : op.inline_calls) f(inside.call, inside.count);
+}
+
+// What the collectives inside of a compute operation take.
+inline Seconds TimeInside(const Op& op, const std::vector<LoweredCall>& calls) {
+  Seconds sum;
+  for (const InlineCall& inside : op.inline_calls) {
+    sum += inside.count * calls[inside.call.value].alone;
+  }
+  return sum;
+}
 
 // All calls of a program. Calls of equal kind and size are lowered once.
 std::vector<LoweredCall> LowerAll(const StepProgram& program, const NetworkModel& network,

@@ -15,7 +15,7 @@ Bytes TotalOf(const MemoryByTerm& terms) {
   return sum;
 }
 
-MemoryWalk WalkMemory(const StepProgram& program, const StaticMemory& always) {
+MemoryWalk WalkMemory(const StepProgram& program, const StaticMemory& always, int rank_class) {
   MemoryByTerm now{};
   At(now, MemoryTerm::kParameters) = always.parameters;
   At(now, MemoryTerm::kGradients) = always.gradients;
@@ -28,6 +28,7 @@ MemoryWalk WalkMemory(const StepProgram& program, const StaticMemory& always) {
   walk.peak = TotalOf(now);
   walk.peak_op = OpId{0};
   for (const MemoryEvent& event : program.memory) {
+    if (event.rank_class != rank_class) continue;
     At(now, event.term) += event.delta;
     const Bytes total = TotalOf(now);
     walk.totals.push_back(total);

@@ -24,10 +24,11 @@ struct MemoryWalk {
   Bytes peak;                 // context included
   OpId peak_op;               // of the host, at the event that reached it
   Bytes after_step;           // without context
-  std::vector<Bytes> totals;  // after each of StepProgram::memory
+  std::vector<Bytes> totals;  // after each of the class's StepProgram::memory
 };
 
-// Allocators work in the order of the host, so the walk needs no timeline.
-MemoryWalk WalkMemory(const StepProgram& program, const StaticMemory& always);
+// Allocators work in the order of the host, so the walk needs no timeline. `always` is what the
+// ranks of `rank_class` have.
+MemoryWalk WalkMemory(const StepProgram& program, const StaticMemory& always, int rank_class = 0);
 
 }  // namespace zerosim

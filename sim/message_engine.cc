@@ -362,6 +362,10 @@ Timeline RunMessages(const StepProgram& program, const NetworkModel& network,
         fmt::format("the message engine simulates up to {} ranks, not {}; use the fluid engine",
                     kMaxMessageRanks, world));
   }
+  if (network.has_pipeline()) {
+    throw std::invalid_argument(
+        "the message engine does not simulate pipelines; use the fluid engine");
+  }
   const double messages = CountMessages(program, network, algorithm);
   if (messages > kMaxMessages) {
     throw std::invalid_argument(

@@ -1,6 +1,9 @@
 #include "sim/network.h"
 
 #include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
 
 namespace zerosim {
 namespace {
@@ -12,7 +15,28 @@ Seconds LatencyOf(const Parameter& measured, Seconds specified) {
 
 }  // namespace
 
-NetworkModel NetworkOf(const ClusterSpec& cluster) {
+LinkId NetworkModel::LinkOf(LinkId kind, int stage, Direction direction) const {
+  if (!has_pipeline()) return kind;
+  const int place = kind == kGpuLink ? stage : node_class(stage);
+  return LinkId{(2 * place + (direction == Direction::kIn ? 1 : 0)) * kNumKinds + kind.value};
+}
+
+std::string NetworkModel::KindName(LinkId link) const {
+  const std::string& name = links[KindOf(link).value].name;
+  // "gpu link out, stage 0" is one of the GPUs' links.
+  return has_pipeline() ? name.substr(0, name.find(" out,")) : name;
+}
+
+int NetworkModel::stages_per_node() const {
+  if (!has_pipeline() || pipeline.stride >= gpus_per_node) return 1;
+  return std::min(pipeline.size, gpus_per_node / pipeline.stride);
+}
+
+int NetworkModel::node_class(int stage) const {
+  return pipeline.stride >= gpus_per_node ? stage : stage * pipeline.stride / gpus_per_node;
+}
+
+NetworkModel NetworkOf(const ClusterSpec& cluster, const ProcessGroup& pipeline) {
   const NodeSpec& node = cluster.node;
   const FabricSpec& fabric = cluster.fabric;
   const Calibration& calibration = cluster.calibration;
@@ -25,9 +49,22 @@ NetworkModel NetworkOf(const ClusterSpec& cluster) {
 
   NetworkModel network;
   const std::int64_t nodes = cluster.nodes;
-  network.links = {{"gpu link", gpu, nodes * node.gpus},
-                   {"nic", nic, nodes * fabric.nics_per_node},
-                   {"fabric", share, nodes}};
+  network.links = {{"gpu link", gpu, nodes * node.gpus, 0},
+                   {"nic", nic, nodes * fabric.nics_per_node, 0},
+                   {"fabric", share, nodes, 0}};
+  network.pipeline = pipeline;
+  if (network.has_pipeline()) {
+    const std::vector<LinkClass> kinds = std::move(network.links);
+    network.links.clear();
+    for (int stage = 0; stage < pipeline.size; ++stage) {
+      for (const char* direction : {"out", "in"}) {
+        for (const LinkClass& kind : kinds) {
+          network.links.push_back({fmt::format("{} {}, stage {}", kind.name, direction, stage),
+                                   kind.capacity, kind.count / pipeline.size, stage});
+        }
+      }
+    }
+  }
   network.gpu_latency = LatencyOf(calibration.gpu_step_latency, node.gpu_latency);
   network.nic_latency = LatencyOf(calibration.nic_step_latency, fabric.latency);
   network.launch = Seconds::Count(calibration.collective_launch.value);

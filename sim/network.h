@@ -12,12 +12,14 @@
 // its peers and to a NIC would share one slot, and slots the links above them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "models/core/ids.h"
 #include "models/core/units.h"
 #include "models/hardware/hardware.h"
+#include "models/parallel/groups.h"
 
 namespace zerosim {
 
@@ -25,13 +27,20 @@ struct LinkClass {
   std::string name;         // "gpu link", "nic", "fabric"
   BytesPerSecond capacity;  // achieved, a direction
   std::int64_t count = 0;   // links of the class in the cluster, a direction each
+  int stage = 0;            // of a pipeline, whose ranks they belong to
 };
 
-// Classes in a fixed order, so that their places can be named.
+enum class Direction : std::uint8_t { kOut, kIn };
+
+// Classes in a fixed order, so that their places can be named. The stages of a pipeline do
+// different things, and what one sends another receives: then each stage's GPUs, and the NICs of
+// nodes that hold the same stages, have classes of their own, and each direction too.
 struct NetworkModel {
+  // Kinds of links. Without a pipeline each is one class, at that place.
   static constexpr LinkId kGpuLink{0};  // one GPU to the others of its node
   static constexpr LinkId kNic{1};      // one NIC
   static constexpr LinkId kFabric{2};   // one node's share of the switch between the nodes
+  static constexpr int kNumKinds = 3;
 
   std::vector<LinkClass> links;
   Seconds gpu_latency;             // of a step that stays in the node
@@ -42,9 +51,23 @@ struct NetworkModel {
   int nodes = 1;
   int gpus_per_node = 1;
   int nics_per_node = 1;
+  ProcessGroup pipeline;  // its stages, and how far apart their ranks are
+
+  static LinkId KindOf(LinkId link) { return LinkId{link.value % kNumKinds}; }
+  bool has_pipeline() const { return pipeline.size > 1; }
+
+  // The class of a stage's links. Without a pipeline both directions are one.
+  LinkId LinkOf(LinkId kind, int stage, Direction direction) const;
+
+  // What links of that class are called when stages are not told apart.
+  std::string KindName(LinkId link) const;
+
+  // Stages that share a node, and the place of a stage among those that do not.
+  int stages_per_node() const;
+  int node_class(int stage) const;
 };
 
 // Capacities with the calibration applied; a NIC is no faster than its PCIe slot.
-NetworkModel NetworkOf(const ClusterSpec& cluster);
+NetworkModel NetworkOf(const ClusterSpec& cluster, const ProcessGroup& pipeline = {});
 
 }  // namespace zerosim

@@ -28,12 +28,15 @@ const char* NameOf(CollectiveOp op) {
       return "all_reduce";
     case CollectiveOp::kAllToAll:
       return "all_to_all";
+    case CollectiveOp::kSend:
+      return "send";
   }
   return "?";
 }
 
 // busbw over algbw, as nccl-tests defines it (doc/PERFORMANCE.md).
 double BusFactor(CollectiveOp op, int n) {
+  if (op == CollectiveOp::kSend) return 1;
   const double part = static_cast<double>(n - 1) / n;
   return op == CollectiveOp::kAllReduce ? 2 * part : part;
 }
@@ -42,86 +45,157 @@ bool OnCompute(const Op& op) {
   return op.kind == OpKind::kKernel && op.stream == Stream::kCompute;
 }
 
-std::vector<Interval> ComputeIntervals(const StepProgram& program, const Timeline& timeline) {
+std::vector<Interval> ComputeIntervals(const StepProgram& program, const Timeline& timeline,
+                                       int rank_class) {
   std::vector<Interval> busy;
   for (std::size_t i = 0; i < program.ops.size(); ++i) {
-    if (OnCompute(program.ops[i])) busy.push_back(timeline.ops[i]);
+    const Op& op = program.ops[i];
+    if (OnCompute(op) && op.rank_class == rank_class) busy.push_back(timeline.ops[i]);
   }
   return UnionOf(std::move(busy));
 }
 
-void AddCollectives(const PreparedStep& step, const Timeline& timeline, StepReport* report) {
-  const StepProgram& program = step.program;
-  const std::vector<Interval> compute = ComputeIntervals(program, timeline);
-  const std::size_t n = program.kinds.size();
-  std::vector<CollectiveReport> kinds(n);
-  std::vector<std::vector<Interval>> when(n);
-  std::vector<Seconds> bound(n);
-  std::vector<std::map<std::string, Seconds>> limits(n);
-  std::vector<Interval> all;
+// Sums over the calls of one kind.
+struct KindSums {
+  CollectiveReport report;
+  std::vector<Interval> when;
+  Seconds bound;
+  std::map<std::string, Seconds> limits;
 
-  for (std::size_t i = 0; i < program.ops.size(); ++i) {
-    const Op& op = program.ops[i];
-    if (op.kind != OpKind::kCollective) continue;
-    const Call& call = program.calls[op.call.value];
-    const LoweredCall& lowered = step.calls[op.call.value];
-    CollectiveReport& kind = kinds[call.kind];
-    const Seconds time = timeline.ops[i].end - timeline.ops[i].start - op.time;
-    kind.algorithm = lowered.algorithm;
-    kind.calls += call.launches;
-    kind.payload += call.payload;
-    kind.wire += call.full;
-    kind.node_egress += lowered.node_egress;
-    kind.in_node_per_gpu += lowered.in_node_per_gpu;
-    kind.time += time;
-    bound[call.kind] += lowered.bound;
+  // `count` calls that took `time` together.
+  void Add(const Call& call, const LoweredCall& lowered, const NetworkModel& network, int count,
+           Seconds time) {
+    report.algorithm = lowered.algorithm;
+    report.calls += count * call.launches;
+    report.payload += count * call.payload;
+    report.wire += count * call.full;
+    report.node_egress += count * lowered.node_egress;
+    report.in_node_per_gpu += count * lowered.in_node_per_gpu;
+    report.time += time;
+    bound += count * lowered.bound;
     Seconds latency = lowered.launch;
     for (const LoweredStage& stage : lowered.stages) latency += stage.latency;
-    limits[call.kind]["latency"] += latency;
+    limits["latency"] += count * latency;
     if (lowered.bottleneck.value >= 0) {
-      limits[call.kind][step.network.links[lowered.bottleneck.value].name] +=
-          lowered.alone - latency;
+      limits[network.KindName(lowered.bottleneck)] += count * (lowered.alone - latency);
     }
-    when[call.kind].push_back(timeline.ops[i]);
-    all.push_back(timeline.ops[i]);
   }
+};
+
+// Sums over the stages of a pipeline become those of a mean stage: what one rank does.
+void Average(int stages, CollectiveReport* report) {
+  const auto mean = [&](Bytes sum) { return Bytes::Count(sum.count() / stages); };
+  report->calls /= stages;
+  report->payload = mean(report->payload);
+  report->wire = mean(report->wire);
+  report->in_node_per_gpu = mean(report->in_node_per_gpu);
+  report->time = 1.0 / stages * report->time;
+  report->exposed = 1.0 / stages * report->exposed;
+}
+
+// Sends between different stages have kinds of their own and one name.
+void MergeKind(CollectiveReport kind, std::vector<CollectiveReport>* kinds) {
+  const auto same = std::find_if(kinds->begin(), kinds->end(), [&](const CollectiveReport& other) {
+    return other.name == kind.name && other.op == kind.op && other.group == kind.group;
+  });
+  if (same == kinds->end()) {
+    kinds->push_back(std::move(kind));
+    return;
+  }
+  same->calls += kind.calls;
+  same->payload += kind.payload;
+  same->wire += kind.wire;
+  same->node_egress += kind.node_egress;
+  same->in_node_per_gpu += kind.in_node_per_gpu;
+  same->time += kind.time;
+  same->exposed += kind.exposed;
+  if (same->time > Seconds()) same->algbw = same->busbw = same->wire / same->time;
+}
+
+void AddCollectives(const PreparedStep& step, const Timeline& timeline, StepReport* report) {
+  const StepProgram& program = step.program;
+  const int stages = static_cast<int>(program.rank_classes.size());
+  const std::size_t n = program.kinds.size();
+  std::vector<KindSums> sums(n);
+  std::vector<Interval> all;
+  Seconds inside;  // of compute operations: always exposed
+
+  for (int stage = 0; stage < stages; ++stage) {
+    const std::vector<Interval> compute = ComputeIntervals(program, timeline, stage);
+    std::vector<std::vector<Interval>> when(n);
+    std::vector<Interval> of_stage;
+    for (std::size_t i = 0; i < program.ops.size(); ++i) {
+      const Op& op = program.ops[i];
+      if (op.rank_class != stage) continue;
+      ForEachCall(op, [&](CallId id, int count) {
+        const Call& call = program.calls[id.value];
+        const LoweredCall& lowered = step.calls[id.value];
+        const bool own = op.kind == OpKind::kCollective;
+        const Seconds time =
+            own ? timeline.ops[i].end - timeline.ops[i].start - op.time : count * lowered.alone;
+        sums[call.kind].Add(call, lowered, step.network, count, time);
+        if (own) {
+          when[call.kind].push_back(timeline.ops[i]);
+          of_stage.push_back(timeline.ops[i]);
+        } else {
+          sums[call.kind].report.exposed += time;
+          inside += time;
+        }
+      });
+    }
+    for (std::size_t k = 0; k < n; ++k) {
+      sums[k].report.exposed += LengthOutside(UnionOf(std::move(when[k])), compute);
+    }
+    const std::vector<Interval> communication = UnionOf(std::move(of_stage));
+    report->communication += 1.0 / stages * LengthOf(communication);
+    report->exposed_communication += 1.0 / stages * LengthOutside(communication, compute);
+  }
+  report->communication += 1.0 / stages * inside;
+  report->exposed_communication += 1.0 / stages * inside;
+
+  const std::int64_t node_classes = CeilDiv(stages, step.network.stages_per_node());
+  std::vector<CollectiveReport> kinds;
   for (std::size_t k = 0; k < n; ++k) {
     const CallKind& source = program.kinds[k];
-    CollectiveReport& kind = kinds[k];
+    CollectiveReport& kind = sums[k].report;
     kind.name = source.name;
     kind.op = NameOf(source.op);
     kind.group = source.group_name;
     kind.group_size = source.group.size;
     kind.protocol = "simple";
-    kind.exposed = LengthOutside(UnionOf(when[k]), compute);
     const double factor = BusFactor(source.op, source.group.size);
     if (kind.time > Seconds()) kind.algbw = kind.wire / kind.time;
     kind.busbw = factor * kind.algbw;
-    if (bound[k] > Seconds()) kind.bound = factor * (kind.wire / bound[k]);
+    if (sums[k].bound > Seconds()) kind.bound = factor * (kind.wire / sums[k].bound);
     const auto limit =
-        std::max_element(limits[k].begin(), limits[k].end(),
+        std::max_element(sums[k].limits.begin(), sums[k].limits.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (limit != limits[k].end()) kind.bottleneck = limit->first;
+    if (limit != sums[k].limits.end()) kind.bottleneck = limit->first;
+    kind.node_egress = Bytes::Count(kind.node_egress.count() / node_classes);
     report->node_egress += kind.node_egress;
+    if (stages > 1) Average(stages, &kind);
+    MergeKind(std::move(kind), &kinds);
   }
-  const std::vector<Interval> communication = UnionOf(std::move(all));
-  report->communication = LengthOf(communication);
-  report->exposed_communication = LengthOutside(communication, compute);
   report->collectives = std::move(kinds);
+}
+
+void AddBusy(const StepProgram& program, StepReport* report) {
+  const double part = 1.0 / static_cast<double>(program.rank_classes.size());
+  for (const Op& op : program.ops) {
+    if (OnCompute(op)) {
+      report->compute += part * op.time;
+    } else if (op.kind != OpKind::kHost) {
+      report->quantization += part * op.time;
+    }
+  }
 }
 
 // Forward, backward and optimizer follow each other: the host waits where one ends.
 void AddPhases(const StepProgram& program, const Timeline& timeline, StepReport* report) {
   std::map<std::pair<int, Phase>, Seconds> ends;
   for (std::size_t i = 0; i < program.ops.size(); ++i) {
-    const Op& op = program.ops[i];
-    Seconds& end = ends[{op.micro_step, op.phase}];
+    Seconds& end = ends[{program.ops[i].micro_step, program.ops[i].phase}];
     end = std::max(end, timeline.ops[i].end);
-    if (OnCompute(op)) report->compute += op.time;
-    if (op.kind == OpKind::kKernel && op.stream != Stream::kCompute) {
-      report->quantization += op.time;
-    }
-    if (op.kind == OpKind::kCollective) report->quantization += op.time;
   }
   Seconds before;
   for (const auto& [key, end] : ends) {
@@ -131,6 +205,22 @@ void AddPhases(const StepProgram& program, const Timeline& timeline, StepReport*
     phase += end - before;
     before = end;
   }
+}
+
+// Passes of different micro-batches interleave in a pipeline: of each stage the time in forward, in
+// backward and between them until the last pass of all stages (the bubble); their means.
+void AddPhasesOfStages(const StepProgram& program, const Timeline& timeline, StepReport* report) {
+  const double part = 1.0 / static_cast<double>(program.rank_classes.size());
+  Seconds last;
+  for (std::size_t i = 0; i < program.ops.size(); ++i) {
+    const Op& op = program.ops[i];
+    if (!OnCompute(op) || op.phase == Phase::kOptimizer) continue;
+    const Seconds length = timeline.ops[i].end - timeline.ops[i].start;
+    (op.phase == Phase::kForward ? report->forward : report->backward) += part * length;
+    last = std::max(last, timeline.ops[i].end);
+  }
+  report->bubble = last - report->forward - report->backward;
+  report->optimizer = timeline.end - last;
 }
 
 void AddThroughput(const Scenario& scenario, StepReport* report) {
@@ -223,7 +313,11 @@ void AddBottlenecks(const PreparedStep& step, const Timeline& timeline, StepRepo
     }
     report->bottlenecks.push_back(link);
   }
-  const Seconds busy = LengthOf(ComputeIntervals(step.program, timeline));
+  const int stages = static_cast<int>(step.program.rank_classes.size());
+  Seconds busy;
+  for (int stage = 0; stage < stages; ++stage) {
+    busy += 1.0 / stages * LengthOf(ComputeIntervals(step.program, timeline, stage));
+  }
   const double compute = Ratio(busy, report->step);
   report->bottlenecks.push_back({"gpu compute", compute, compute});
   std::stable_sort(
@@ -232,13 +326,13 @@ void AddBottlenecks(const PreparedStep& step, const Timeline& timeline, StepRepo
 }
 
 void AddCriticalPath(const PreparedStep& step, const Timeline& timeline, StepReport* report) {
-  const CriticalPath path = CriticalPathOf(step.program, step.calls, step.network, timeline);
+  const CriticalPath path = CriticalPathOf(step.program, step.calls, timeline);
   const auto add = [&](const std::string& cause, Seconds time) {
     if (time > Seconds()) report->critical_path.push_back({cause, time});
   };
   add("compute", path.compute);
   for (std::size_t l = 0; l < path.links.size(); ++l) {
-    add("transfer on " + step.network.links[l].name, path.links[l]);
+    add("transfer on " + step.network.KindName(LinkId{static_cast<int>(l)}), path.links[l]);
   }
   add("latency between nodes", path.nic_latency);
   add("latency in the node", path.gpu_latency);
@@ -297,7 +391,12 @@ StepReport MakeReport(const Scenario& scenario, const PreparedStep& step,
   report.step_low = interval.low;
   report.step_high = interval.high;
   report.parameters_used = std::move(interval.parameters);
-  AddPhases(step.program, timeline, &report);
+  AddBusy(step.program, &report);
+  if (step.network.has_pipeline()) {
+    AddPhasesOfStages(step.program, timeline, &report);
+  } else {
+    AddPhases(step.program, timeline, &report);
+  }
   AddCollectives(step, timeline, &report);
   report.node_egress_over_model = Ratio(report.node_egress, report.model);
   AddThroughput(scenario, &report);

@@ -4,6 +4,7 @@
 
 #include "models/memory/memory.h"
 #include "models/parallel/rank_view.h"
+#include "models/parallel/scenario_groups.h"
 #include "models/program/build_program.h"
 #include "sim/bounds.h"
 #include "sim/fluid_engine.h"
@@ -12,15 +13,42 @@
 
 namespace zerosim {
 
+namespace {
+
+void FindFullest(const Scenario& scenario, PreparedStep* step) {
+  const int classes = static_cast<int>(step->program.rank_classes.size());
+  for (int c = 0; c < classes; ++c) {
+    const StaticMemory always = StaticMemoryOf(
+        scenario, classes == 1
+                      ? step->layout
+                      : StageLayout(step->layout, scenario.model.layers, scenario.parallel, c));
+    MemoryWalk walk = WalkMemory(step->program, always, c);
+    if (c > 0 && walk.peak <= step->memory.peak) continue;
+    step->fullest_class = c;
+    step->always = always;
+    step->memory = std::move(walk);
+  }
+}
+
+}  // namespace
+
 PreparedStep Prepare(const Scenario& scenario) {
   PreparedStep step;
   step.parameters = Layout(scenario.model).parameters();
   step.layout = Layout(RankModel(scenario.model, scenario.parallel));
   step.program = BuildProgram(scenario, step.layout);
-  step.network = NetworkOf(scenario.cluster);
+  step.network = NetworkOf(scenario.cluster, ProcessGroupsOf(scenario).pipeline);
   step.calls = LowerAll(step.program, step.network, scenario.algorithm);
-  step.memory = WalkMemory(step.program, StaticMemoryOf(scenario, step.layout));
+  FindFullest(scenario, &step);
   return step;
+}
+
+Bytes PeakMemory(const Scenario& scenario) {
+  PreparedStep step;
+  step.layout = Layout(RankModel(scenario.model, scenario.parallel));
+  step.program = BuildProgram(scenario, step.layout);
+  FindFullest(scenario, &step);
+  return step.memory.peak;
 }
 
 SimulationResult Simulate(const Scenario& scenario, Engine engine) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/memory/memory.h"
 #include "models/program/step_program.h"
 #include "models/scenario/scenario.h"
 #include "sim/lowering.h"
@@ -25,11 +26,17 @@ struct PreparedStep {
   StepProgram program;
   NetworkModel network;
   std::vector<LoweredCall> calls;
+  // Of the ranks that need most: their class, what they always have, and the walk over the step.
+  int fullest_class = 0;
+  StaticMemory always;
   MemoryWalk memory;
 };
 
 // Builds and lowers, simulates nothing.
 PreparedStep Prepare(const Scenario& scenario);
+
+// Largest memory of a GPU in a step, context included. Simulates nothing.
+Bytes PeakMemory(const Scenario& scenario);
 
 // Utilization over time of one link class, averaged over the transfer of each collective.
 struct UtilizationSeries {

@@ -88,6 +88,8 @@ struct StepReport {
   double tflops_per_gpu = 0, hardware_tflops_per_gpu = 0, mfu = 0;
   double tokens_per_s = 0, tokens_per_s_per_gpu = 0, samples_per_s = 0;
 
+  // Of a pipeline: means over its stages, and the bubble between their passes.
+  Seconds bubble;
   Seconds forward, backward, optimizer, compute, quantization, communication, exposed_communication;
   Bytes model;
   Bytes node_egress;

@@ -1,6 +1,8 @@
 #include "models/parallel/rank_view.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace zerosim {
 
@@ -16,6 +18,31 @@ TransformerSpec RankModel(const TransformerSpec& model, const ParallelSpec& para
   if (part.mixture) {
     part.mixture->ffn_hidden = CeilDiv(model.mixture->ffn_hidden, ranks);
     part.mixture->shared_ffn_hidden = CeilDiv(model.mixture->shared_ffn_hidden, ranks);
+  }
+  return part;
+}
+
+ModelLayout StageLayout(const ModelLayout& layout, int layers, const ParallelSpec& parallel,
+                        int stage) {
+  const int per_chunk = layers / (parallel.pipeline * parallel.virtual_stages);
+  bool before_layers = true;
+  ModelLayout part;
+  std::vector<int> place(layout.weights.size(), -1);
+  for (const Module& module : layout.modules) {
+    before_layers = before_layers && module.layer < 0;
+    const int owner = module.layer >= 0 ? module.layer / per_chunk % parallel.pipeline
+                      : before_layers   ? 0
+                                        : parallel.pipeline - 1;
+    if (owner != stage) continue;
+    Module own = module;
+    for (int& w : own.weights) {
+      if (place[w] < 0) {
+        place[w] = static_cast<int>(part.weights.size());
+        part.weights.push_back(layout.weights[w]);
+      }
+      w = place[w];
+    }
+    part.modules.push_back(std::move(own));
   }
   return part;
 }

@@ -14,6 +14,13 @@ namespace zerosim {
 // model, and only the collectives between the parts are new.
 TransformerSpec RankModel(const TransformerSpec& model, const ParallelSpec& parallel);
 
+// The part of a model's layout that stage `stage` of a pipeline holds: virtual_stages runs of
+// equally many layers, with the embedding on the first stage and what follows the layers on the
+// last. A head that is tied to the embedding is there twice. Requires that the stages divide the
+// layers.
+ModelLayout StageLayout(const ModelLayout& layout, int layers, const ParallelSpec& parallel,
+                        int stage);
+
 // `scenario` with the model of one rank.
 Scenario RankView(const Scenario& scenario);
 

@@ -1,191 +1,154 @@
 #include "models/program/build_program.h"
 
-#include <array>
+#include <deque>
 #include <memory>
 #include <stdexcept>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "models/compute/compute.h"
-#include "models/memory/memory.h"
 #include "models/parallel/rank_view.h"
 #include "models/parallel/scenario_groups.h"
 #include "models/program/collective_kinds.h"
-#include "models/program/deepspeed.h"
-#include "models/program/fsdp.h"
-#include "models/program/model_collectives.h"
+#include "models/program/pipeline.h"
 #include "models/program/program_writer.h"
-#include "models/program/trace.h"
+#include "models/program/stage_passes.h"
 
 namespace zerosim {
 namespace {
 
-Label LabelOf(const Visit& visit, int micro_step) {
-  return {visit.phase, visit.action, visit.part, visit.layer, micro_step};
+// The step of a job without a pipeline: all ranks do the same.
+StepProgram BuildAlike(const Scenario& view, const ModelLayout& layout,
+                       const CollectiveKinds& kinds) {
+  ProgramWriter writer({"all ranks"});
+  StagePasses passes(view, layout, kinds, &writer);
+  writer.HostWork(Label{}, Seconds());
+  const int micro_steps = view.training.gradient_accumulation_steps;
+  for (int k = 0; k < micro_steps; ++k) passes.RunMicroStep(k, k == micro_steps - 1);
+  passes.RunOptimizer(micro_steps - 1);
+  return std::move(writer).Finish();
 }
 
-Label OptimizerLabel(const Scenario& scenario) {
-  return {.phase = Phase::kOptimizer,
-          .action = Action::kOptimizer,
-          .micro_step = scenario.training.gradient_accumulation_steps - 1};
-}
-
-std::unique_ptr<Sharding> MakeSharding(const Scenario& scenario, const ModelLayout& layout,
-                                       const std::vector<Visit>& trace,
-                                       const CollectiveKinds& kinds, ProgramWriter* writer) {
-  if (scenario.fsdp) {
-    return std::make_unique<FsdpSharding>(scenario, layout, trace, kinds, writer);
-  }
-  return std::make_unique<DeepSpeedSharding>(scenario, layout, trace, kinds, writer);
-}
-
-// The passes of one optimizer step over the trace.
-class StepBuilder {
+// The step of a pipeline: one class of ranks a stage, and activations sent between them.
+class PipelineBuilder {
  public:
-  StepBuilder(const Scenario& scenario, const ModelLayout& layout)
-      : scenario_(RankView(scenario)),
-        layout_(layout),
-        trace_(
-            TraceOf(layout, scenario.training.checkpointing, scenario.training.checkpoint_every)),
-        writer_("all ranks"),
-        kinds_(ProcessGroupsOf(scenario), scenario.world_size()),
-        sharding_(MakeSharding(scenario_, layout, trace_, kinds_, &writer_)),
-        collectives_(scenario_, kinds_, &writer_) {
-    for (const bool experts : {false, true}) {
-      if (experts && !scenario.model.mixture) continue;
-      for (const bool checkpointed : {false, true}) {
-        activations_[experts][checkpointed] = ActivationMemoryOf(scenario_, experts, checkpointed);
-      }
-    }
-  }
-
-  StepProgram Build() {
-    writer_.HostWork(Label{}, Seconds());
-    const int micro_steps = scenario_.training.gradient_accumulation_steps;
-    for (int k = 0; k < micro_steps; ++k) RunMicroStep(k, k == micro_steps - 1);
-    RunOptimizer();
-    return std::move(writer_).Finish();
-  }
+  PipelineBuilder(const Scenario& view, const ModelLayout& layout, const CollectiveKinds& kinds);
+  StepProgram Build();
 
  private:
-  void RunMicroStep(int micro_step, bool last);
-  void RunVisit(int v, const Label& label);
-  void TrackActivations(int v, bool before);
-  void RunOptimizer();
+  struct Stage {
+    ModelLayout layout;
+    std::unique_ptr<StagePasses> passes;
+    std::vector<Pass> order;
+    std::size_t next = 0;  // place in `order`
+  };
 
-  const Scenario scenario_;  // as one rank sees it
-  const ModelLayout& layout_;
-  const std::vector<Visit> trace_;
-  ProgramWriter writer_;
+  int Stages() const { return view_.parallel.pipeline; }
+  int MicroBatches() const { return view_.training.gradient_accumulation_steps; }
+  // The virtual stage, 0 to stages x chunks - 1, in the order of the layers.
+  int PlaceOf(int stage, const Pass& pass) const { return pass.chunk * Stages() + stage; }
+  // What `pass` waits for: the input or the gradient that another stage sends. None for the first.
+  bool IsReady(int stage, const Pass& pass) const;
+  void Run(int stage, const Pass& pass);
+  void Send(int stage, const Pass& pass);
+  // Sends arrived or under way: [backward][virtual stage that receives][micro-batch].
+  OpId& Arrival(bool backward, int place, int micro_batch) {
+    return arrivals_[backward ? 1 : 0][place * MicroBatches() + micro_batch];
+  }
+
+  const Scenario& view_;
   CollectiveKinds kinds_;
-  std::unique_ptr<Sharding> sharding_;
-  ModelCollectives collectives_;
-  // Of layers with a plain MLP and with experts, and of those left out of checkpointing first.
-  std::array<std::array<ActivationMemory, 2>, 2> activations_{};
+  ProgramWriter writer_;
+  std::vector<Stage> stages_;
+  std::vector<OpId> arrivals_[2];
 };
 
-void StepBuilder::RunMicroStep(int micro_step, bool last) {
-  const int visits = static_cast<int>(trace_.size());
-  sharding_->StartMicroStep(LabelOf(trace_.front(), micro_step), last);
-  for (int v = 0; v < visits; ++v) {
-    const Label label = LabelOf(trace_[v], micro_step);
-    if (v > 0 && trace_[v].phase != trace_[v - 1].phase) sharding_->BetweenPasses(label);
-    RunVisit(v, label);
-  }
-  sharding_->FinishMicroStep(LabelOf(trace_.back(), micro_step));
+std::vector<std::string> StageNames(int stages) {
+  std::vector<std::string> names;
+  for (int s = 0; s < stages; ++s) names.push_back(fmt::format("stage {}", s));
+  return names;
 }
 
-void StepBuilder::RunVisit(int v, const Label& label) {
-  const Visit& visit = trace_[v];
-  const ModuleTime time = TimeOf(visit.part, scenario_);
-
-  TrackActivations(v, /*before=*/true);
-  sharding_->Before(v, label);
-  collectives_.Before(visit, label);
-
-  const bool backward = visit.action == Action::kBackward;
-  Seconds run = visit.action == Action::kForward ? time.forward.total() : time.recompute.total();
-  if (backward) {
-    run = time.backward.total();
-    // What is not recomputed as a block is inside of backward, without hooks of its own.
-    const TrainingSpec& training = scenario_.training;
-    if (training.checkpointing != Checkpointing::kFull && training.checkpoints(visit.layer)) {
-      run += time.recompute.total();
-    }
+PipelineBuilder::PipelineBuilder(const Scenario& view, const ModelLayout& layout,
+                                 const CollectiveKinds& kinds)
+    : view_(view), kinds_(kinds), writer_(StageNames(view.parallel.pipeline)) {
+  const std::size_t places = static_cast<std::size_t>(Stages()) * view.parallel.virtual_stages;
+  for (std::vector<OpId>& arrivals : arrivals_) arrivals.resize(places * MicroBatches());
+  stages_.resize(static_cast<std::size_t>(Stages()));
+  for (int s = 0; s < Stages(); ++s) {
+    Stage& stage = stages_[s];
+    writer_.SetRankClass(s);
+    stage.layout = StageLayout(layout, view.model.layers, view.parallel, s);
+    stage.passes = std::make_unique<StagePasses>(view, stage.layout, kinds_, &writer_);
+    stage.order = PassesOfStage(s, Stages(), MicroBatches(), view.parallel.virtual_stages);
   }
-  const int kernels = backward ? time.backward_kernels : time.forward_kernels;
-  if (run > Seconds()) {
-    const Seconds launch = Seconds::Count(scenario_.cluster.calibration.host_launch.value);
-    writer_.HostWork(label, kernels * launch);
-    writer_.Kernel(Stream::kCompute, label, run);
-  }
-  collectives_.After(visit, label);
-  sharding_->After(v, label);
-  TrackActivations(v, /*before=*/false);
 }
 
-// Activations by layer: a layer's working set lives while it runs, what it saves from forward to
-// the end of its backward.
-void StepBuilder::TrackActivations(int v, bool before) {
-  const Visit& visit = trace_[v];
-  const bool experts = visit.layer >= 0 && scenario_.model.has_experts(visit.layer);
-  const TrainingSpec& training = scenario_.training;
-  const bool checkpointed = training.checkpoints(visit.layer);
-  const ActivationMemory& activations = activations_[experts][checkpointed];
-  const int visits = static_cast<int>(trace_.size());
-  const auto same = [&](int other) {
-    return other >= 0 && other < visits && trace_[other].layer == visit.layer &&
-           trace_[other].action == visit.action;
-  };
-  const bool starts = before && !same(v - 1);
-  const bool ends = !before && !same(v + 1);
-  if (visit.layer < 0) {
-    if (visit.part == Part::kEmbedding && visit.action == Action::kForward && before) {
-      writer_.Memory(MemoryTerm::kActivations, activations.embedding);
-    }
-    if (visit.part == Part::kEmbedding && visit.action == Action::kBackward && !before) {
-      writer_.Memory(MemoryTerm::kActivations, -1 * activations.embedding);
-    }
-    if (visit.part == Part::kHead && visit.action == Action::kForward && before) {
-      writer_.Memory(MemoryTerm::kLogits, activations.logits);
-    }
-    if (visit.part == Part::kHead && visit.action == Action::kBackward && !before) {
-      writer_.Memory(MemoryTerm::kLogits, -1 * activations.logits);
-    }
+bool PipelineBuilder::IsReady(int stage, const Pass& pass) const {
+  const int place = PlaceOf(stage, pass);
+  const int last = Stages() * view_.parallel.virtual_stages - 1;
+  if (place == (pass.backward ? last : 0)) return true;
+  return arrivals_[pass.backward ? 1 : 0][place * MicroBatches() + pass.micro_batch].value >= 0;
+}
+
+void PipelineBuilder::Send(int stage, const Pass& pass) {
+  const int place = PlaceOf(stage, pass) + (pass.backward ? -1 : 1);
+  if (place < 0 || place >= Stages() * view_.parallel.virtual_stages) return;
+  const int to = place % Stages();
+  if (to == stage) {
+    // One stage holds both chunks (a pipeline of one).
+    Arrival(pass.backward, place, pass.micro_batch) = writer_.tail(Stream::kCompute).back();
     return;
   }
-  const bool recomputed = checkpointed && training.checkpointing == Checkpointing::kFull;
-  switch (visit.action) {
-    case Action::kForward:
-      if (starts) writer_.Memory(MemoryTerm::kActivations, activations.working_per_layer);
-      if (ends) {
-        writer_.Memory(MemoryTerm::kActivations,
-                       activations.saved_per_layer - activations.working_per_layer);
-      }
-      break;
-    case Action::kRecompute:
-      if (starts) writer_.Memory(MemoryTerm::kActivations, activations.working_per_layer);
-      break;
-    default: {
-      Bytes extra = activations.gradient_per_layer;
-      if (!recomputed) extra += activations.working_per_layer;
-      if (starts) writer_.Memory(MemoryTerm::kActivations, extra);
-      if (ends) {
-        Bytes freed = activations.gradient_per_layer + activations.working_per_layer +
-                      activations.saved_per_layer;
-        writer_.Memory(MemoryTerm::kActivations, -1 * freed);
+  Label label{.phase = pass.backward ? Phase::kBackward : Phase::kForward,
+              .action = Action::kSend,
+              .micro_step = pass.micro_batch};
+  // Sequence parallelism leaves each rank its part of the sequence.
+  const Bytes full = Bytes::Count(
+      CeilDiv(2 * view_.tokens_per_micro_batch() * view_.model.hidden, view_.sequence_parts()));
+  const int kind = kinds_.SendKind(pass.backward ? "gradients_to_stage" : "activations_to_stage",
+                                   stage, to, &writer_);
+  writer_.HostWork(label, Seconds::Count(view_.cluster.calibration.host_launch.value));
+  writer_.StreamWaits(Stream::kSend, Stream::kCompute);
+  Arrival(pass.backward, place, pass.micro_batch) = writer_.Collective(
+      Stream::kSend, pass.backward ? Communicator::kPreviousStage : Communicator::kNextStage, label,
+      {.kind = kind, .full = full, .payload = full}, Seconds());
+}
+
+void PipelineBuilder::Run(int stage, const Pass& pass) {
+  writer_.SetRankClass(stage);
+  const OpId arrival =
+      arrivals_[pass.backward ? 1 : 0][PlaceOf(stage, pass) * MicroBatches() + pass.micro_batch];
+  writer_.StreamWaits(Stream::kCompute, arrival);
+  stages_[stage].passes->RunPass(pass, pass.micro_batch == MicroBatches() - 1);
+  Send(stage, pass);
+}
+
+StepProgram PipelineBuilder::Build() {
+  for (int s = 0; s < Stages(); ++s) {
+    writer_.SetRankClass(s);
+    writer_.HostWork(Label{}, Seconds());
+  }
+  // Operations depend on earlier ones only, so a pass is written when what it waits for is.
+  for (bool any = true; any;) {
+    any = false;
+    for (int s = 0; s < Stages(); ++s) {
+      Stage& stage = stages_[s];
+      while (stage.next < stage.order.size() && IsReady(s, stage.order[stage.next])) {
+        Run(s, stage.order[stage.next++]);
+        any = true;
       }
     }
   }
-}
-
-void StepBuilder::RunOptimizer() {
-  const Label label = OptimizerLabel(scenario_);
-  writer_.HostWork(label, Seconds::Count(scenario_.cluster.calibration.host_launch.value));
-  writer_.Kernel(Stream::kCompute, label,
-                 OptimizerTime(sharding_->optimizer_elements(), scenario_.cluster));
-  writer_.StreamWaits(Stream::kGather, Stream::kCompute);
-  sharding_->FinishStep(label);
+  for (int s = 0; s < Stages(); ++s) {
+    writer_.SetRankClass(s);
+    if (stages_[s].next != stages_[s].order.size()) {
+      throw std::logic_error(fmt::format("stage {} waits for a pass that is never run", s));
+    }
+    stages_[s].passes->FinishPasses(MicroBatches() - 1);
+    stages_[s].passes->RunOptimizer(MicroBatches() - 1);
+  }
+  return std::move(writer_).Finish();
 }
 
 }  // namespace
@@ -196,8 +159,10 @@ StepProgram BuildProgram(const Scenario& scenario, const ModelLayout& layout) {
     throw std::invalid_argument(fmt::format("a step of {} ranks and {} micro-steps", world,
                                             scenario.training.gradient_accumulation_steps));
   }
-  StepBuilder builder(scenario, layout);
-  return builder.Build();
+  const Scenario view = RankView(scenario);
+  const CollectiveKinds kinds(ProcessGroupsOf(scenario), world);
+  if (scenario.parallel.pipeline == 1) return BuildAlike(view, layout, kinds);
+  return PipelineBuilder(view, layout, kinds).Build();
 }
 
 }  // namespace zerosim

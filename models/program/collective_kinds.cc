@@ -22,6 +22,9 @@ ProcessGroup CollectiveKinds::GroupOf(Communicator communicator) const {
       return groups_.tensor;
     case Communicator::kContext:
       return groups_.context;
+    case Communicator::kNextStage:
+    case Communicator::kPreviousStage:
+      return groups_.pipeline;
   }
   return groups_.shard;
 }
@@ -46,6 +49,9 @@ std::string CollectiveKinds::NameOf(Communicator communicator) const {
       return "tensor";
     case Communicator::kContext:
       return "context";
+    case Communicator::kNextStage:
+    case Communicator::kPreviousStage:
+      return "pipeline";
   }
   return "?";
 }
@@ -60,7 +66,18 @@ int CollectiveKinds::Kind(const std::string& name, CollectiveOp op, Communicator
       return static_cast<int>(i);
     }
   }
-  return writer->AddKind({name, op, group, group_name});
+  return writer->AddKind({name, op, group, group_name, 0, 0});
+}
+
+int CollectiveKinds::SendKind(const std::string& name, int from, int to,
+                              ProgramWriter* writer) const {
+  const auto& kinds = writer->program().kinds;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if (kinds[i].name == name && kinds[i].from_class == from && kinds[i].to_class == to) {
+      return static_cast<int>(i);
+    }
+  }
+  return writer->AddKind({name, CollectiveOp::kSend, groups_.pipeline, "pipeline", from, to});
 }
 
 }  // namespace zerosim

@@ -19,6 +19,9 @@ class CollectiveKinds {
   int Kind(const std::string& name, CollectiveOp op, Communicator communicator,
            ProgramWriter* writer);
 
+  // Sends from the ranks of stage `from` to those of stage `to`.
+  int SendKind(const std::string& name, int from, int to, ProgramWriter* writer) const;
+
  private:
   std::string NameOf(Communicator communicator) const;
 

@@ -27,6 +27,7 @@ class DeepSpeedSharding : public Sharding {
   void After(int v, const Label& label) override;
   void BetweenPasses(const Label& label) override;
   void FinishMicroStep(const Label& label) override;
+  bool IsQuiet() const override { return !ReducesInBackward(); }
   std::int64_t optimizer_elements() const override;
   void FinishStep(const Label& label) override;
 

@@ -28,6 +28,9 @@ class FsdpSharding : public Sharding {
   void After(int v, const Label& label) override;
   void BetweenPasses(const Label&) override {}
   void FinishMicroStep(const Label& label) override;
+  bool IsQuiet() const override {
+    return fsdp_->sharding == FsdpStrategy::kNoShard && fsdp_->no_sync && !last_;
+  }
   std::int64_t optimizer_elements() const override;
   void FinishStep(const Label& label) override;
 

@@ -38,6 +38,8 @@ const char* NameOf(Action action) {
       return "sum gradients";
     case Action::kOptimizer:
       return "optimizer";
+    case Action::kSend:
+      return "send";
     case Action::kExchange:
       return "exchange";
     case Action::kRefresh:
@@ -125,6 +127,12 @@ std::string NameOf(const StepProgram& program, OpId id) {
                 id.value);
   const Op& op = program.ops[id.value];
   if (op.phase == Phase::kOptimizer) return NameOf(op.action);
+  if (op.action == Action::kSend) {
+    const CallKind& kind = program.kinds[program.calls[op.call.value].kind];
+    return fmt::format("send {} from stage {} to {}",
+                       op.phase == Phase::kForward ? "activations" : "gradients", kind.from_class,
+                       kind.to_class);
+  }
   const std::string where =
       op.layer < 0 ? NameOf(op.part) : fmt::format("layers.{}.{}", op.layer, NameOf(op.part));
   return fmt::format("{} {}", NameOf(op.action), where);

@@ -3,10 +3,29 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/core/check.h"
+
 namespace zerosim {
 
-ProgramWriter::ProgramWriter(std::string rank_class) {
-  program_.rank_classes.push_back(std::move(rank_class));
+ProgramWriter::ProgramWriter(std::vector<std::string> rank_classes) : states_(rank_classes.size()) {
+  program_.rank_classes = std::move(rank_classes);
+}
+
+void ProgramWriter::BeginFold(const Label& label) {
+  FlushHost(label);
+  fold_ = Fold{label, {}, {}, {}};
+}
+
+void ProgramWriter::EndFold() {
+  const Fold fold = std::move(*fold_);
+  fold_.reset();
+  std::vector<OpId> deps = tail(Stream::kCompute);
+  deps.push_back(FlushHost(fold.label));
+  const OpId op = Add(fold.label, OpKind::kKernel, Stream::kCompute, fold.time, std::move(deps));
+  program_.ops[op.value].inline_calls = fold.calls;
+  state().tails[Index(Stream::kCompute)] = {op};
+  state().open_compute = OpId{};
+  state().host_pending += fold.host;
 }
 
 OpId ProgramWriter::Add(const Label& label, OpKind kind, Stream stream, Seconds time,
@@ -22,6 +41,7 @@ OpId ProgramWriter::Add(const Label& label, OpKind kind, Stream stream, Seconds 
   op.part = label.part;
   op.layer = label.layer;
   op.micro_step = label.micro_step;
+  op.rank_class = rank_class_;
   op.time = time;
   op.deps = std::move(deps);
   program_.ops.push_back(std::move(op));
@@ -29,27 +49,32 @@ OpId ProgramWriter::Add(const Label& label, OpKind kind, Stream stream, Seconds 
 }
 
 void ProgramWriter::HostWork(const Label& label, Seconds time) {
-  host_pending_ += time;
+  if (fold_) {
+    fold_->host += time;
+    return;
+  }
+  state().host_pending += time;
   // An empty program needs an operation that its first memory events can name.
-  if (host_.value < 0) FlushHost(label);
+  if (state().host.value < 0) FlushHost(label);
 }
 
 OpId ProgramWriter::FlushHost(const Label& label) {
-  if (host_.value < 0 || host_pending_ > Seconds()) {
+  if (state().host.value < 0 || state().host_pending > Seconds()) {
     Label host_label = label;
     host_label.action = Action::kHostWork;
-    host_ = Add(host_label, OpKind::kHost, Stream::kHost, host_pending_, {host_});
-    host_pending_ = Seconds();
+    state().host =
+        Add(host_label, OpKind::kHost, Stream::kHost, state().host_pending, {state().host});
+    state().host_pending = Seconds();
   }
-  return host_;
+  return state().host;
 }
 
 void ProgramWriter::HostWaits(const Label& label, OpId op) {
   FlushHost(label);
   Label wait = label;
   wait.action = Action::kHostWait;
-  if (op == open_compute_) open_compute_ = OpId{};
-  host_ = Add(wait, OpKind::kHost, Stream::kHost, Seconds(), {host_, op});
+  if (op == state().open_compute) state().open_compute = OpId{};
+  state().host = Add(wait, OpKind::kHost, Stream::kHost, Seconds(), {state().host, op});
 }
 
 void ProgramWriter::HostWaits(const Label& label, Stream stream) {
@@ -58,28 +83,33 @@ void ProgramWriter::HostWaits(const Label& label, Stream stream) {
 }
 
 OpId ProgramWriter::Kernel(Stream stream, const Label& label, Seconds time) {
-  std::vector<OpId>& last = tails_[Index(stream)];
-  if (stream == Stream::kCompute && open_compute_.value >= 0 && last.size() == 1 &&
-      last[0] == open_compute_) {
-    Op& open = program_.ops[open_compute_.value];
+  if (fold_) {
+    ZEROSIM_CHECK(stream == Stream::kCompute, "stream {} in a folded pass", Index(stream));
+    fold_->time += time;
+    return OpId{};
+  }
+  std::vector<OpId>& last = state().tails[Index(stream)];
+  if (stream == Stream::kCompute && state().open_compute.value >= 0 && last.size() == 1 &&
+      last[0] == state().open_compute) {
+    Op& open = program_.ops[state().open_compute.value];
     if (open.action == label.action && open.layer == label.layer &&
         open.micro_step == label.micro_step) {
       open.time += time;
-      return open_compute_;
+      return state().open_compute;
     }
   }
   std::vector<OpId> deps = last;
   deps.push_back(FlushHost(label));
   const OpId op = Add(label, OpKind::kKernel, stream, time, std::move(deps));
   last = {op};
-  if (stream == Stream::kCompute) open_compute_ = op;
+  if (stream == Stream::kCompute) state().open_compute = op;
   return op;
 }
 
 void ProgramWriter::ExtendCompute(const Label& label, Seconds time) {
   const std::vector<OpId>& last = tail(Stream::kCompute);
-  if (open_compute_.value >= 0 && last.size() == 1 && last[0] == open_compute_) {
-    program_.ops[open_compute_.value].time += time;
+  if (state().open_compute.value >= 0 && last.size() == 1 && last[0] == state().open_compute) {
+    program_.ops[state().open_compute.value].time += time;
   } else {
     Kernel(Stream::kCompute, label, time);
   }
@@ -87,11 +117,27 @@ void ProgramWriter::ExtendCompute(const Label& label, Seconds time) {
 
 OpId ProgramWriter::Collective(Stream issuer, Communicator communicator, const Label& label,
                                const Call& call, Seconds lead) {
-  std::vector<OpId> deps = tails_[Index(issuer)];
-  OpId& queue = communicator_tails_[static_cast<int>(communicator)];
+  if (fold_) {
+    ZEROSIM_CHECK(issuer == Stream::kCompute, "stream {} in a folded pass", Index(issuer));
+    fold_->time += lead;
+    const auto same = [&](const InlineCall& known) {
+      const Call& other = program_.calls[known.call.value];
+      return other.kind == call.kind && other.full == call.full && other.launches == call.launches;
+    };
+    const auto known = std::find_if(fold_->calls.begin(), fold_->calls.end(), same);
+    if (known != fold_->calls.end()) {
+      ++known->count;
+    } else {
+      program_.calls.push_back(call);
+      fold_->calls.push_back({CallId{static_cast<int>(program_.calls.size()) - 1}, 1});
+    }
+    return OpId{};
+  }
+  std::vector<OpId> deps = state().tails[Index(issuer)];
+  OpId& queue = state().communicator_tails[static_cast<int>(communicator)];
   deps.push_back(queue);
   deps.push_back(FlushHost(label));
-  if (issuer == Stream::kCompute) open_compute_ = OpId{};
+  if (issuer == Stream::kCompute) state().open_compute = OpId{};
   const OpId op = Add(label, OpKind::kCollective, issuer, lead, std::move(deps));
   program_.calls.push_back(call);
   program_.ops[op.value].call = CallId{static_cast<int>(program_.calls.size()) - 1};
@@ -100,9 +146,9 @@ OpId ProgramWriter::Collective(Stream issuer, Communicator communicator, const L
 }
 
 void ProgramWriter::StreamWaits(Stream stream, OpId op) {
-  std::vector<OpId>& last = tails_[Index(stream)];
+  std::vector<OpId>& last = state().tails[Index(stream)];
   if (op.value < 0 || std::find(last.begin(), last.end(), op) != last.end()) return;
-  if (op == open_compute_) open_compute_ = OpId{};
+  if (op == state().open_compute) state().open_compute = OpId{};
   // What `op` waited for itself need not be waited for again: chains of collectives stay short.
   const std::vector<OpId>& known = program_.ops[op.value].deps;
   std::erase_if(
@@ -111,6 +157,7 @@ void ProgramWriter::StreamWaits(Stream stream, OpId op) {
 }
 
 void ProgramWriter::StreamWaits(Stream stream, Stream other) {
+  if (fold_) return;
   const std::vector<OpId> ops = tail(other);
   for (const OpId op : ops) {
     // What the stream's last operation already waited for adds nothing.
@@ -124,7 +171,7 @@ void ProgramWriter::StreamWaits(Stream stream, Stream other) {
 }
 
 void ProgramWriter::Memory(MemoryTerm term, Bytes delta) {
-  if (delta != Bytes()) program_.memory.push_back({host_, term, delta});
+  if (delta != Bytes()) program_.memory.push_back({state().host, term, delta, rank_class_});
 }
 
 void ProgramWriter::Warn(std::string text) {
@@ -140,7 +187,10 @@ int ProgramWriter::AddKind(CallKind kind) {
 }
 
 StepProgram ProgramWriter::Finish() && {
-  FlushHost(Label{.phase = Phase::kOptimizer});
+  for (std::size_t c = 0; c < states_.size(); ++c) {
+    SetRankClass(static_cast<int>(c));
+    FlushHost(Label{.phase = Phase::kOptimizer});
+  }
   return std::move(program_);
 }
 

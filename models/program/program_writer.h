@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,11 @@ enum class Communicator : std::uint8_t {
   kAcrossNodes,  // and those of equal place in their nodes
   kTensor,       // the ranks that divide every matrix
   kContext,      // the ranks that divide the sequence
+  kNextStage,    // of a pipeline
+  kPreviousStage,
 };
-inline constexpr int kNumCommunicators = 8;
-inline constexpr int kNumStreams = 4;
+inline constexpr int kNumCommunicators = 10;
+inline constexpr int kNumStreams = 5;
 
 // What the next operations belong to.
 struct Label {
@@ -37,7 +40,17 @@ struct Label {
 
 class ProgramWriter {
  public:
-  explicit ProgramWriter(std::string rank_class);
+  // One class of ranks at least; the first one is active.
+  explicit ProgramWriter(std::vector<std::string> rank_classes);
+
+  // What follows is launched by the ranks of that class.
+  void SetRankClass(int rank_class) { rank_class_ = rank_class; }
+
+  // Until EndFold, compute kernels and the collectives that compute waits for become one operation
+  // that waits for what it would have waited for at its begin; host work is spent beside it. For
+  // passes in which nothing overlaps: same time, far fewer operations.
+  void BeginFold(const Label& label);
+  void EndFold();
 
   // Time that the host spends before whatever it launches next.
   void HostWork(const Label& label, Seconds time);
@@ -65,7 +78,7 @@ class ProgramWriter {
   void StreamWaits(Stream stream, Stream other);
 
   // Operations that `stream` has to wait for now, the last ones of it.
-  const std::vector<OpId>& tail(Stream stream) const { return tails_[Index(stream)]; }
+  const std::vector<OpId>& tail(Stream stream) const { return state().tails[Index(stream)]; }
 
   void Memory(MemoryTerm term, Bytes delta);
   void Warn(std::string text);
@@ -82,12 +95,28 @@ class ProgramWriter {
   // Turns the host's pending time into an operation and returns the host's last one.
   OpId FlushHost(const Label& label);
 
+  // What the ranks of a class have launched so far.
+  struct State {
+    std::array<std::vector<OpId>, kNumStreams> tails;
+    std::array<OpId, kNumCommunicators> communicator_tails;
+    OpId host;  // the host's last operation
+    Seconds host_pending;
+    OpId open_compute;  // may still be extended; -1 if not
+  };
+  // An operation in the making.
+  struct Fold {
+    Label label;
+    Seconds time;
+    Seconds host;
+    std::vector<InlineCall> calls;
+  };
+  State& state() { return states_[rank_class_]; }
+  const State& state() const { return states_[rank_class_]; }
+
   StepProgram program_;
-  std::array<std::vector<OpId>, kNumStreams> tails_;
-  std::array<OpId, kNumCommunicators> communicator_tails_;
-  OpId host_;  // the host's last operation
-  Seconds host_pending_;
-  OpId open_compute_;  // may still be extended; -1 if not
+  std::vector<State> states_;
+  int rank_class_ = 0;
+  std::optional<Fold> fold_;
 };
 
 }  // namespace zerosim

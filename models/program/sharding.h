@@ -25,6 +25,10 @@ class Sharding {
   // All modules have run: what is left of gradients is reduced.
   virtual void FinishMicroStep(const Label& label) = 0;
 
+  // Whether passes of this micro-step launch compute kernels alone: nothing is gathered, reduced or
+  // waited for.
+  virtual bool IsQuiet() const = 0;
+
   // Elements of weights that this rank's optimizer updates.
   virtual std::int64_t optimizer_elements() const = 0;
 

@@ -21,7 +21,7 @@
 
 namespace zerosim {
 
-enum class Stream : std::uint8_t { kHost, kCompute, kGather, kReduce };
+enum class Stream : std::uint8_t { kHost, kCompute, kGather, kReduce, kSend };
 enum class OpKind : std::uint8_t { kHost, kKernel, kCollective };
 enum class Phase : std::uint8_t { kForward, kBackward, kOptimizer };
 
@@ -43,6 +43,14 @@ enum class Action : std::uint8_t {
   kOptimizer,
   kRefresh,   // all-gather of updated parameters
   kExchange,  // collective between the ranks that divide a model
+  kSend,      // activations or their gradients to another stage
+};
+
+// Collectives inside of a compute operation that nothing overlaps: `count` times, one after the
+// other, each as if it were alone on the network.
+struct InlineCall {
+  CallId call;
+  int count = 1;
 };
 
 struct Op {
@@ -57,11 +65,18 @@ struct Op {
   // Host: duration. Kernel: time on an idle GPU. Collective: time before its first byte moves
   // beside the steps' latency (quantising the shard, the calls' launch cost).
   Seconds time;
-  CallId call;  // of a collective
+  CallId call;                           // of a collective
+  std::vector<InlineCall> inline_calls;  // of a kernel, beside `time`
   std::vector<OpId> deps;
 };
 
-enum class CollectiveOp : std::uint8_t { kAllGather, kReduceScatter, kAllReduce, kAllToAll };
+enum class CollectiveOp : std::uint8_t {
+  kAllGather,
+  kReduceScatter,
+  kAllReduce,
+  kAllToAll,
+  kSend,  // from every rank of one class to the rank of equal place in another
+};
 
 // Collectives that a report adds up under one name.
 struct CallKind {
@@ -69,6 +84,9 @@ struct CallKind {
   CollectiveOp op = CollectiveOp::kAllGather;
   ProcessGroup group;
   std::string group_name;  // "world", "secondary", "node", "across_nodes"
+  // Of kSend: classes of ranks. The group is then {number of stages, distance of their ranks}.
+  int from_class = 0;
+  int to_class = 0;
 };
 
 // One collective. `full` is the whole vector: what every rank ends with in an all-gather, what
@@ -98,6 +116,7 @@ struct MemoryEvent {
   OpId op;
   MemoryTerm term = MemoryTerm::kLiveParameters;
   Bytes delta;
+  int rank_class = 0;
 };
 
 struct StepProgram {

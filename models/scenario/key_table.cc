@@ -687,7 +687,17 @@ constexpr KeySpec kKeys[] = {
      .fallback = "1",
      .low = 1,
      .high = 65'536,
-     .meaning = "Pipeline stages. Only 1 is supported yet."},
+     .meaning =
+         "Pipeline stages (PP), which divide the layers; gradient_accumulation_steps is then "
+         "the number of micro-batches. Stages run 1F1B. zero.stage 2 and 3 do not go with "
+         "it; fsdp does."},
+    {.path = "parallelism.virtual_stages",
+     .type = kInteger,
+     .fallback = "1",
+     .low = 1,
+     .high = 1024,
+     .meaning = "Runs of layers that each stage holds, interleaved; more of them make the bubble "
+                "smaller and the sends more. The stages must then divide the micro-batches."},
     {.path = "parallelism.order",
      .type = kChoice,
      .fallback = "tp-dp-pp",

@@ -199,12 +199,8 @@ ParallelSpec ReadParallelism(SectionReader section) {
   section.Read("sequence", &parallel.sequence_parallel);
   section.Read("context", &parallel.context);
   section.Read("pipeline", &parallel.pipeline);
+  section.Read("virtual_stages", &parallel.virtual_stages);
   section.ReadChoice("order", &parallel.order);
-  if (parallel.pipeline != 1) {
-    section.Report("pipeline",
-                   fmt::format("pipeline parallelism is not supported yet; expected 1, got {}",
-                               parallel.pipeline));
-  }
   section.Finish();
   return parallel;
 }

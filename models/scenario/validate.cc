@@ -338,11 +338,41 @@ class Checker {
     divides("parallelism.tensor", p.tensor, "model.ffn_hidden", m.ffn_hidden);
     divides("parallelism.context", p.context, "training.sequence_length",
             s_.training.sequence_length);
+    CheckStages();
     if (Know({"model.kv_heads", "model.heads"}) && m.kv_heads % p.tensor != 0 &&
         p.tensor % m.kv_heads != 0) {
       Report("parallelism.tensor",
              fmt::format("expected a divisor or a multiple of kv_heads {}{}, got {}", m.kv_heads,
                          Mention("model.kv_heads", "parallelism.tensor"), p.tensor));
+    }
+  }
+
+  void CheckStages() {
+    const ParallelSpec& p = s_.parallel;
+    if (p.pipeline == 1 || !Know({"parallelism.virtual_stages"})) return;
+    const std::int64_t runs = std::int64_t{p.pipeline} * p.virtual_stages;
+    if (Know({"model.layers"}) && s_.model.layers % runs != 0) {
+      Report("parallelism.pipeline",
+             fmt::format("expected stages whose runs divide the layers {}{}, got {} stages x {} "
+                         "virtual stages",
+                         s_.model.layers, Mention("model.layers", "parallelism.pipeline"),
+                         p.pipeline, p.virtual_stages));
+    }
+    const int micro_batches = s_.training.gradient_accumulation_steps;
+    if (p.virtual_stages > 1 && Know({"training.gradient_accumulation_steps"}) &&
+        micro_batches % p.pipeline != 0) {
+      Report("training.gradient_accumulation_steps",
+             fmt::format("expected a multiple of the {} pipeline stages{}, which interleave, got "
+                         "{}",
+                         p.pipeline,
+                         Mention("parallelism.pipeline", "training.gradient_accumulation_steps"),
+                         micro_batches));
+    }
+    if (!s_.fsdp && Know({"zero.stage"}) && s_.zero.stage >= 2) {
+      Report("zero.stage",
+             fmt::format("expected 0 or 1 with {} pipeline stages{}, got {}: DeepSpeed refuses "
+                         "ZeRO-2 and ZeRO-3 with a pipeline (issue 3589)",
+                         p.pipeline, Mention("parallelism.pipeline", "zero.stage"), s_.zero.stage));
     }
   }
 
@@ -355,7 +385,11 @@ class Checker {
     const std::pair<const char*, ProcessGroup> groups[] = {
         {"parallelism.tensor", {p.tensor, 1}},
         {"parallelism.context", {p.context, tensor_pipeline}},
-        {"parallelism.tensor", {static_cast<int>(DataRanks()), tensor_pipeline}}};
+        {"parallelism.tensor", {static_cast<int>(DataRanks()), tensor_pipeline}},
+        {"parallelism.pipeline",
+         {p.pipeline, p.order == RankOrder::kTensorDataPipeline
+                          ? p.tensor * static_cast<int>(DataRanks())
+                          : p.tensor}}};
     for (const auto& [key, group] : groups) {
       if (IsRegular(group, gpus)) continue;
       Report(key, fmt::format("groups of {} ranks {} apart do not fill nodes of {} GPUs{} evenly; "
@@ -524,6 +558,9 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
                    fmt::format("{}: DeepSpeed's quantisation kernels take fp16 only; training in "
                                "bf16 is computed as if they took it",
                                key));
+  }
+  if (scenario.parallel.pipeline == 1) {
+    warn({"parallelism.virtual_stages"}, "without a pipeline");
   }
   if (scenario.parallel.tensor == 1) {
     warn({"parallelism.sequence"}, "without tensor parallelism");

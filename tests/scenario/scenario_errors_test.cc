@@ -219,16 +219,15 @@ TEST(ScenarioErrors, DemandAFabricOfTwoNodes) {
 
 TEST(ScenarioErrors, SayWhatIsNotSupportedYet) {
   EXPECT_EQ(ErrorOf(SmallScenario() + "  deepspeed_config: ds.json\n"
-                                      "parallelism: {pipeline: 8}\n"
+                                      "parallelism: {expert: 8}\n"
                                       "fsdp: {}\n"),
             "s.yaml:11:3: error: zero.deepspeed_config: reading a DeepSpeed configuration is not "
             "supported yet; write its keys here\n"
             "    deepspeed_config: ds.json\n"
             "    ^\n"
-            "s.yaml:12:25: error: parallelism.pipeline: pipeline parallelism is not supported yet; "
-            "expected 1, got 8\n"
-            "  parallelism: {pipeline: 8}\n"
-            "                          ^\n"
+            "s.yaml:12:15: error: parallelism.expert: expert parallelism is not supported yet\n"
+            "  parallelism: {expert: 8}\n"
+            "                ^\n"
             "s.yaml:13:1: error: fsdp: a scenario has one strategy, and \"zero\" is given too\n"
             "  fsdp: {}\n"
             "  ^\n");

@@ -47,7 +47,7 @@ CriticalPath PathOf(const StepProgram& program, const Timeline& timeline) {
   Scenario s = SmallScenario(3, 4);
   s.cluster.calibration.collective_launch.value = 20e-6;
   const NetworkModel network = NetworkOf(s.cluster);
-  return CriticalPathOf(program, LowerAll(program, network, s.algorithm), network, timeline);
+  return CriticalPathOf(program, LowerAll(program, network, s.algorithm), timeline);
 }
 
 TEST(CriticalPathOf, WalksBackThroughTheDependencyThatEndedLast) {
@@ -112,8 +112,8 @@ TEST(CriticalPathOf, AddsUpToTheStepOfRealTimelines) {
       SCOPED_TRACE("seed " + std::to_string(seed));
       const auto times = InChild([&] {
         const SimulationResult result = Simulate(RandomScenario(seed), engine);
-        const CriticalPath path = CriticalPathOf(result.step.program, result.step.calls,
-                                                 result.step.network, result.timeline);
+        const CriticalPath path =
+            CriticalPathOf(result.step.program, result.step.calls, result.timeline);
         return std::vector{path.total().seconds(), result.timeline.end.seconds()};
       });
       ASSERT_EQ(times.size(), 2u);

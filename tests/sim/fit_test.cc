@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/simulate.h"
 #include "tests/sim/scenarios.h"
 
 namespace zerosim {

@@ -4,7 +4,7 @@
 
 #include "models/core/units_text.h"
 #include "models/parallel/scenario_groups.h"
-#include "sim/fit.h"
+#include "sim/simulate.h"
 
 namespace zerosim {
 namespace {

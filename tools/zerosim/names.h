@@ -15,6 +15,8 @@ constexpr const char* NameOf(Stream stream) {
       return "gather";
     case Stream::kReduce:
       return "reduce";
+    case Stream::kSend:
+      return "send";
   }
   return "";
 }

@@ -107,6 +107,7 @@ Json ReportJson(const StepReport& r) {
   json["time"] = {{"forward_s", r.forward.seconds()},
                   {"backward_s", r.backward.seconds()},
                   {"optimizer_s", r.optimizer.seconds()},
+                  {"bubble_s", r.bubble.seconds()},
                   {"compute_s", r.compute.seconds()},
                   {"quantization_s", r.quantization.seconds()},
                   {"communication_s", r.communication.seconds()},

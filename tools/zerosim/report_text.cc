@@ -90,6 +90,7 @@ void AddTime(const StepReport& r, Lines& out) {
   line("forward", r.forward);
   line("backward", r.backward);
   line("optimizer", r.optimizer);
+  if (r.bubble > Seconds()) line("pipeline bubble", r.bubble);
   out.Add("  busy, which overlaps:\n");
   line("  compute", r.compute);
   line("  quantization", r.quantization);

@@ -132,9 +132,9 @@ void Run(const RunOptions& options) {
     json->Commit();
   }
   if (trace) {
-    const StaticMemory always = StaticMemoryOf(read.scenario, result.step.layout);
-    WriteTrace(result.step.program, result.timeline, always, result.utilization,
-               [&](std::string_view part) { trace->Write(part); });
+    WriteTrace(
+        result.step.program, result.timeline, result.step.always, result.utilization,
+        [&](std::string_view part) { trace->Write(part); }, result.step.fullest_class);
     trace->Commit();
   }
   if (!options.quiet) fmt::print("{}", ReportText(report));

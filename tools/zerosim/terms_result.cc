@@ -41,6 +41,9 @@ constexpr auto kResultKeys = std::to_array<Term>({
      "Backward passes of all micro-batches with recomputation, until the last gradient is "
      "reduced."},
     {"time.optimizer_s", "s", "Update of the parameters, and the refresh of gathered ones."},
+    {"time.bubble_s", "s",
+     "Pipeline bubble: time in which a stage waits between its passes; the mean over the stages. 0 "
+     "without a pipeline."},
     {"time.compute_s", "s", "Time in which a kernel of compute ran."},
     {"time.quantization_s", "s", "Time in which a kernel quantized, dequantized or requantized."},
     {"time.communication_s", "s", "Time in which at least one collective ran."},

@@ -80,7 +80,7 @@ void AddOperations(const StepProgram& program, const Timeline& timeline, Events&
 // Memory by term over time, for rank class 0. Each event counts when its operation starts, but not
 // before those that the host reached earlier.
 void AddMemory(const StepProgram& program, const Timeline& timeline, const StaticMemory& always,
-               int pid, Events& events) {
+               int rank_class, int pid, Events& events) {
   std::array<std::int64_t, kMemoryTermCount> bytes{};
   const auto of = [&](MemoryTerm term) -> std::int64_t& {
     return bytes.at(static_cast<std::size_t>(term));
@@ -102,6 +102,7 @@ void AddMemory(const StepProgram& program, const Timeline& timeline, const Stati
   };
   bool pending = false;
   for (const MemoryEvent& event : program.memory) {
+    if (event.rank_class != rank_class) continue;
     const Seconds at = std::max(now, timeline.ops.at(event.op.value).start);
     if (at > now && pending) add();
     now = at;
@@ -115,7 +116,7 @@ void AddMemory(const StepProgram& program, const Timeline& timeline, const Stati
 
 void WriteTrace(const StepProgram& program, const Timeline& timeline, const StaticMemory& always,
                 const std::vector<UtilizationSeries>& links,
-                const std::function<void(std::string_view)>& write) {
+                const std::function<void(std::string_view)>& write, int memory_class) {
   if (timeline.ops.size() != program.ops.size()) {
     throw std::invalid_argument(fmt::format("a timeline of {} operations for a program of {}",
                                             timeline.ops.size(), program.ops.size()));
@@ -131,7 +132,10 @@ void WriteTrace(const StepProgram& program, const Timeline& timeline, const Stat
   const int links_pid = classes + 1;
   const int memory_pid = classes + 2;
   if (!links.empty()) events.NameProcess(links_pid, "links");
-  if (!program.memory.empty()) events.NameProcess(memory_pid, "memory of a GPU");
+  if (!program.memory.empty()) {
+    const std::string of = classes == 1 ? "" : " of " + program.rank_classes[memory_class];
+    events.NameProcess(memory_pid, "memory of a GPU" + of);
+  }
 
   AddOperations(program, timeline, events);
   for (const UtilizationSeries& series : links) {
@@ -141,7 +145,7 @@ void WriteTrace(const StepProgram& program, const Timeline& timeline, const Stat
                  links_pid, at.microseconds(), name, 100 * used);
     }
   }
-  AddMemory(program, timeline, always, memory_pid, events);
+  AddMemory(program, timeline, always, memory_class, memory_pid, events);
   events.Finish();
 }
 

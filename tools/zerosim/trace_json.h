@@ -18,10 +18,11 @@
 namespace zerosim {
 
 // Writes the trace piece by piece to `write`: a long program never stands in memory as text.
-// `always` is what memory holds beside the program's changes. Requires timeline.ops.size() ==
+// Memory is that of the ranks of `memory_class`; `always` is what it holds beside the program's
+// changes. Requires timeline.ops.size() ==
 // program.ops.size(), else throws std::invalid_argument.
 void WriteTrace(const StepProgram& program, const Timeline& timeline, const StaticMemory& always,
                 const std::vector<UtilizationSeries>& links,
-                const std::function<void(std::string_view)>& write);
+                const std::function<void(std::string_view)>& write, int memory_class = 0);
 
 }  // namespace zerosim

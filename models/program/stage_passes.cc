@@ -1,0 +1,118 @@
+#include "models/program/stage_passes.h"
+
+#include "models/compute/compute.h"
+#include "models/program/deepspeed.h"
+#include "models/program/fsdp.h"
+
+namespace zerosim {
+namespace {
+
+Label LabelOf(const Visit& visit, int micro_step) {
+  return {visit.phase, visit.action, visit.part, visit.layer, micro_step};
+}
+
+std::unique_ptr<Sharding> MakeSharding(const Scenario& view, const ModelLayout& layout,
+                                       const std::vector<Visit>& trace,
+                                       const CollectiveKinds& kinds, ProgramWriter* writer) {
+  if (view.fsdp) return std::make_unique<FsdpSharding>(view, layout, trace, kinds, writer);
+  return std::make_unique<DeepSpeedSharding>(view, layout, trace, kinds, writer);
+}
+
+// Cuts the visits of one phase where the chunk changes. What lies outside of the layers goes with
+// the layers beside it.
+std::vector<std::pair<int, int>> ChunkRanges(const std::vector<Visit>& trace, Phase phase,
+                                             int layers_per_chunk, int stages, int chunks) {
+  std::vector<std::pair<int, int>> ranges(static_cast<std::size_t>(chunks), {-1, -1});
+  int chunk = phase == Phase::kForward ? 0 : chunks - 1;
+  for (int v = 0; v < static_cast<int>(trace.size()); ++v) {
+    if (trace[v].phase != phase) continue;
+    if (trace[v].layer >= 0) chunk = trace[v].layer / layers_per_chunk / stages;
+    std::pair<int, int>& range = ranges[chunk];
+    if (range.first < 0) range.first = v;
+    range.second = v + 1;
+  }
+  return ranges;
+}
+
+}  // namespace
+
+StagePasses::StagePasses(const Scenario& view, const ModelLayout& layout,
+                         const CollectiveKinds& kinds, ProgramWriter* writer)
+    : view_(&view),
+      trace_(TraceOf(layout, view.training.checkpointing, view.training.checkpoint_every)),
+      writer_(writer),
+      sharding_(MakeSharding(view, layout, trace_, kinds, writer)),
+      collectives_(view, kinds, writer),
+      activations_(view, trace_, writer) {
+  const ParallelSpec& parallel = view.parallel;
+  const int chunks = parallel.virtual_stages;
+  const int layers = std::max(1, view.model.layers / (parallel.pipeline * chunks));
+  forward_ = ChunkRanges(trace_, Phase::kForward, layers, parallel.pipeline, chunks);
+  backward_ = ChunkRanges(trace_, Phase::kBackward, layers, parallel.pipeline, chunks);
+}
+
+Label StagePasses::LastLabel(int micro_step) const {
+  return LabelOf(trace_.back(), micro_step);
+}
+
+void StagePasses::RunMicroStep(int micro_step, bool last) {
+  const int visits = static_cast<int>(trace_.size());
+  sharding_->StartMicroStep(LabelOf(trace_.front(), micro_step), last);
+  for (int v = 0; v < visits; ++v) {
+    const Label label = LabelOf(trace_[v], micro_step);
+    if (v > 0 && trace_[v].phase != trace_[v - 1].phase) sharding_->BetweenPasses(label);
+    RunVisit(v, label);
+  }
+  sharding_->FinishMicroStep(LastLabel(micro_step));
+}
+
+void StagePasses::RunPass(const Pass& pass, bool last) {
+  const auto [first, end] = (pass.backward ? backward_ : forward_)[pass.chunk];
+  const Label label = LabelOf(trace_[first], pass.micro_batch);
+  sharding_->StartMicroStep(label, last);
+  const bool fold = sharding_->IsQuiet();
+  if (fold) writer_->BeginFold(label);
+  for (int v = first; v < end; ++v) RunVisit(v, LabelOf(trace_[v], pass.micro_batch));
+  if (fold) writer_->EndFold();
+}
+
+void StagePasses::RunVisit(int v, const Label& label) {
+  const Visit& visit = trace_[v];
+  const ModuleTime time = TimeOf(visit.part, *view_);
+
+  activations_.Before(v);
+  sharding_->Before(v, label);
+  collectives_.Before(visit, label);
+
+  const bool backward = visit.action == Action::kBackward;
+  Seconds run = visit.action == Action::kForward ? time.forward.total() : time.recompute.total();
+  if (backward) {
+    run = time.backward.total();
+    // What is not recomputed as a block is inside of backward, without hooks of its own.
+    const TrainingSpec& training = view_->training;
+    if (training.checkpointing != Checkpointing::kFull && training.checkpoints(visit.layer)) {
+      run += time.recompute.total();
+    }
+  }
+  const int kernels = backward ? time.backward_kernels : time.forward_kernels;
+  if (run > Seconds()) {
+    const Seconds launch = Seconds::Count(view_->cluster.calibration.host_launch.value);
+    writer_->HostWork(label, kernels * launch);
+    writer_->Kernel(Stream::kCompute, label, run);
+  }
+  collectives_.After(visit, label);
+  sharding_->After(v, label);
+  activations_.After(v);
+}
+
+void StagePasses::RunOptimizer(int micro_step) {
+  const Label label = {
+      .phase = Phase::kOptimizer, .action = Action::kOptimizer, .micro_step = micro_step};
+  writer_->HostWork(label, Seconds::Count(view_->cluster.calibration.host_launch.value));
+  writer_->Kernel(Stream::kCompute, label,
+                  OptimizerTime(sharding_->optimizer_elements(), view_->cluster));
+  writer_->StreamWaits(Stream::kGather, Stream::kCompute);
+  sharding_->FinishStep(label);
+}
+
+}  // namespace zerosim

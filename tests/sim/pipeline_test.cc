@@ -1,0 +1,229 @@
+// Pipelines on the fluid engine against a list schedule written here, closed forms and counts.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "models/program/pipeline.h"
+#include "sim/simulate.h"
+#include "tests/sim/child.h"
+#include "tests/sim/scenarios.h"
+
+namespace zerosim {
+namespace {
+
+// `stages` nodes of four GPUs, a stage a node: data-parallel groups of four.
+Scenario Pipeline(int stages, int micro_batches, int virtual_stages) {
+  Scenario s = SmallScenario(stages, 4);
+  s.model.layers = 2 * stages * virtual_stages;
+  s.zero.stage = 1;
+  s.parallel.pipeline = stages;
+  s.parallel.virtual_stages = virtual_stages;
+  s.training.gradient_accumulation_steps = micro_batches;
+  // Kernels are launched in no time, so that stages wait for each other alone.
+  s.cluster.calibration.host_hook.value = 0;
+  s.cluster.calibration.host_launch.value = 0;
+  return s;
+}
+
+using PassKey = std::tuple<int, bool, int, int>;  // stage, backward, micro-batch, chunk
+
+// When the last pass of a pipeline ends: each stage runs its passes in order, each as soon as its
+// input has come.
+double EndOfPasses(const Scenario& s, const std::map<PassKey, double>& seconds, double send) {
+  const int stages = s.parallel.pipeline;
+  const int chunks = s.parallel.virtual_stages;
+  const int micro_batches = s.training.gradient_accumulation_steps;
+  std::map<PassKey, double> end;
+  std::vector<std::vector<Pass>> order;
+  for (int k = 0; k < stages; ++k) order.push_back(PassesOfStage(k, stages, micro_batches, chunks));
+  std::vector<std::size_t> next(order.size(), 0);
+  std::vector<double> free(order.size(), 0.0);
+  for (bool any = true; any;) {
+    any = false;
+    for (int k = 0; k < stages; ++k) {
+      if (next[k] == order[k].size()) continue;
+      const Pass& pass = order[k][next[k]];
+      const int place = pass.chunk * stages + k;
+      const int from = place + (pass.backward ? 1 : -1);
+      double ready = 0;
+      if (from >= 0 && from < stages * chunks) {
+        const auto input =
+            end.find({from % stages, pass.backward, pass.micro_batch, from / stages});
+        if (input == end.end()) continue;
+        ready = input->second + send;
+      }
+      const PassKey key{k, pass.backward, pass.micro_batch, pass.chunk};
+      free[k] = end[key] = std::max(free[k], ready) + seconds.at(key);
+      ++next[k];
+      any = true;
+    }
+  }
+  return *std::max_element(free.begin(), free.end());
+}
+
+struct Shape {
+  int stages;
+  int micro_batches;
+  int virtual_stages;
+};
+
+class PipelineTime : public testing::TestWithParam<Shape> {};
+
+TEST_P(PipelineTime, IsThatOfAListSchedule) {
+  const auto [stages, micro_batches, virtual_stages] = GetParam();
+  const Scenario s = Pipeline(stages, micro_batches, virtual_stages);
+  const PreparedStep step = Prepare(s);
+  // Passes in the order of each stage, as folded operations.
+  std::map<PassKey, double> seconds;
+  double send = 0;
+  std::vector<std::size_t> next(static_cast<std::size_t>(stages), 0);
+  for (const Op& op : step.program.ops) {
+    if (op.action == Action::kSend) send = step.calls[op.call.value].alone.seconds();
+    if (op.kind != OpKind::kKernel || op.phase == Phase::kOptimizer ||
+        op.stream != Stream::kCompute) {
+      continue;
+    }
+    const auto order = PassesOfStage(op.rank_class, stages, micro_batches, virtual_stages);
+    const Pass& pass = order.at(next[op.rank_class]++);
+    ASSERT_EQ(pass.micro_batch, op.micro_step);
+    seconds[{op.rank_class, pass.backward, pass.micro_batch, pass.chunk}] =
+        (op.time + TimeInside(op, step.calls)).seconds();
+  }
+
+  const auto end = InChild([&] {
+    const SimulationResult result = Simulate(s, Engine::kFluid);
+    double last = 0;
+    for (std::size_t i = 0; i < result.step.program.ops.size(); ++i) {
+      const Op& op = result.step.program.ops[i];
+      if (op.kind == OpKind::kKernel && op.phase != Phase::kOptimizer &&
+          op.stream == Stream::kCompute) {
+        last = std::max(last, result.timeline.ops[i].end.seconds());
+      }
+    }
+    return std::vector{last};
+  });
+
+  ASSERT_EQ(end.size(), 1u);
+  EXPECT_NEAR(end[0] / EndOfPasses(s, seconds, send), 1.0, 1e-6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, PipelineTime,
+                         testing::Values(Shape{2, 4, 1}, Shape{4, 8, 1}, Shape{3, 2, 1},
+                                         Shape{2, 4, 2}, Shape{4, 8, 2}, Shape{3, 6, 4}),
+                         [](const auto& info) {
+                           return std::to_string(info.param.stages) + "x" +
+                                  std::to_string(info.param.micro_batches) + "x" +
+                                  std::to_string(info.param.virtual_stages);
+                         });
+
+StepReport ReportOf(const Scenario& s) {
+  StepReport report;
+  const auto numbers = InChild([&] {
+    const StepReport r = Simulate(s, Engine::kFluid).report;
+    return std::vector{r.step.seconds(), r.bubble.seconds(), r.compute.seconds(),
+                       r.memory.peak.gigabytes(), r.node_egress.gigabytes(),
+                       r.tflops_per_gpu * r.step.seconds()};
+  });
+  if (numbers.size() != 6) return report;
+  report.step = Seconds::Count(numbers[0]);
+  report.bubble = Seconds::Count(numbers[1]);
+  report.compute = Seconds::Count(numbers[2]);
+  report.memory.peak = Bytes::Count(static_cast<std::int64_t>(1e9 * numbers[3]));
+  report.node_egress = Bytes::Count(static_cast<std::int64_t>(1e9 * numbers[4]));
+  report.tflops_per_gpu = numbers[5];
+  return report;
+}
+
+// Stages of equal time and sends of none: of m + p - 1 turns, p - 1 are bubble.
+TEST(Pipeline, BubbleIsThatOfTheClosedForm) {
+  Scenario s = Pipeline(4, 8, 1);
+  s.compute.mfu = 0.4;
+  s.model.vocabulary = 8;
+  s.cluster.fabric.nic_bandwidth = BytesPerSecond::GigabytesPerSecond(1e6);
+  s.cluster.fabric.latency = Seconds();
+  s.cluster.node.gpu_latency = Seconds();
+  s.cluster.calibration.collective_launch.value = 0;
+  // An optimizer that takes no time.
+  s.cluster.calibration.optimizer_fixed.value = 0;
+  s.cluster.node.gpu.memory_bandwidth = BytesPerSecond::GigabytesPerSecond(1e9);
+
+  const StepReport plain = ReportOf(s);
+  s.model.layers = 16;
+  s.parallel.virtual_stages = 2;
+  const StepReport interleaved = ReportOf(s);
+
+  // Per stage, bubble over compute: (p - 1) / m, and a v-th of it with v chunks a stage.
+  EXPECT_NEAR(plain.bubble.seconds() / plain.compute.seconds(), 3.0 / 8, 0.02);
+  EXPECT_NEAR(interleaved.bubble.seconds() / interleaved.compute.seconds(), 3.0 / 16, 0.02);
+}
+
+TEST(Pipeline, DividesTheWorkOfAModelAndKeepsItsSum) {
+  Scenario whole = Pipeline(4, 8, 1);
+  Scenario divided = whole;
+  whole.parallel.pipeline = 1;
+  // Four times the samples: as many ranks work on their own.
+  EXPECT_NEAR(ReportOf(whole).tflops_per_gpu / ReportOf(divided).tflops_per_gpu, 4.0, 1e-9);
+}
+
+TEST(Pipeline, SendsActivationsAndGradientsOfEveryMicroBatchOnce) {
+  const Scenario s = Pipeline(4, 8, 1);
+  const PreparedStep step = Prepare(s);
+  std::map<std::string, int> sends;
+  for (const Op& op : step.program.ops) {
+    if (op.action != Action::kSend) continue;
+    const Call& call = step.program.calls[op.call.value];
+    ++sends[step.program.kinds[call.kind].name];
+    EXPECT_EQ(call.full, Bytes::Count(2 * s.tokens_per_micro_batch() * s.model.hidden));
+    // Four ranks of a node send at once, through its NIC.
+    EXPECT_EQ(step.calls[op.call.value].node_egress, 4 * call.full);
+  }
+  EXPECT_EQ(sends["activations_to_stage"], 3 * 8);
+  EXPECT_EQ(sends["gradients_to_stage"], 3 * 8);
+}
+
+TEST(Pipeline, FirstStageKeepsTheActivationsOfAsManyMicroBatchesAsStages) {
+  Scenario s = Pipeline(4, 8, 1);
+  s.training.checkpointing = Checkpointing::kNone;
+  const PreparedStep step = Prepare(s);
+  std::vector<Bytes> now(4);
+  std::vector<Bytes> most(4);
+  for (const MemoryEvent& event : step.program.memory) {
+    if (event.term != MemoryTerm::kActivations) continue;
+    now[event.rank_class] += event.delta;
+    most[event.rank_class] = std::max(most[event.rank_class], now[event.rank_class]);
+  }
+  // Beside what is saved, a layer's working set and gradients live in every stage.
+  EXPECT_GT(Ratio(most[0], most[3]), 3.0);
+  EXPECT_LE(Ratio(most[0], most[3]), 4.0);
+  for (const Bytes left : now) EXPECT_EQ(left, Bytes());
+}
+
+TEST(Pipeline, StagesInOneNodeSendOverItsLinks) {
+  Scenario s = SmallScenario(2, 4);
+  s.zero.stage = 1;
+  s.parallel.pipeline = 2;
+  s.parallel.order = RankOrder::kTensorPipelineData;
+  s.training.gradient_accumulation_steps = 2;
+  const PreparedStep step = Prepare(s);
+  for (const Op& op : step.program.ops) {
+    if (op.action != Action::kSend) continue;
+    EXPECT_EQ(step.calls[op.call.value].node_egress, Bytes());
+    EXPECT_GT(step.calls[op.call.value].in_node_per_gpu, Bytes());
+  }
+}
+
+TEST(Pipeline, GoesWithFsdpAndWithTensorParallelism) {
+  Scenario s = Pipeline(2, 4, 1);
+  s.fsdp.emplace();
+  s.parallel.tensor = 2;
+  const StepReport report = ReportOf(s);
+  EXPECT_GT(report.step, Seconds());
+  EXPECT_GT(report.bubble, Seconds());
+}
+
+}  // namespace
+}  // namespace zerosim
