@@ -30,6 +30,13 @@ constexpr KeySpec kKeys[] = {
      .meaning = "A GPT-NeoX configuration (YAML), relative to this file, that gives model, "
                 "training, parallelism and zero; keys that the scenario gives itself win. It does "
                 "not say the vocabulary: add model.vocabulary."},
+    {.path = "framework",
+     .type = kText,
+     .otherwise = "no framework's habits",
+     .meaning =
+         "The framework that runs the step: the name of a file in frameworks/, whose keys of "
+         "compute, fsdp, zero and collectives are the defaults of this scenario's. If the "
+         "scenario has zero, the framework's fsdp does not count, and the other way round."},
 
     {.path = "cluster", .meaning = "The machine that trains."},
     {.path = "cluster.nodes",
@@ -131,6 +138,13 @@ constexpr KeySpec kKeys[] = {
      .high = kMostRate,
      .meaning = "Rate that a copy within the GPU's memory achieves, bytes read plus bytes written. "
                 "Memory-bound kernels run at it."},
+    {.path = "cluster.node.gpu.collective_share",
+     .type = kNumber,
+     .fallback = "0",
+     .low = 0,
+     .high = 0.99,
+     .meaning = "Part of its rate that the GPU's other kernels lose while a collective's kernel "
+                "runs on it: the processors that it holds, and the waves that they break."},
     {.path = "cluster.node.gpu.gemm",
      .otherwise = "every key at its default",
      .meaning = "How long a matrix multiplication of M rows, N columns and reduction K takes: "
@@ -196,6 +210,19 @@ constexpr KeySpec kKeys[] = {
      .low = 0,
      .high = 1e6,
      .meaning = "Sequence length at which half of rate is reached."},
+    {.path = "cluster.node.gpu.attention[].full_rate",
+     .type = kFlopRate,
+     .otherwise = "rate",
+     .low = 1e9,
+     .high = 1e17,
+     .meaning = "The rate of kernels that do not skip the masked half (compute.causal_skip: "
+                "false)."},
+    {.path = "cluster.node.gpu.attention[].full_half_sequence",
+     .type = kNumber,
+     .otherwise = "half_sequence",
+     .low = 0,
+     .high = 1e6,
+     .meaning = "Their half_sequence."},
 
     {.path = "cluster.fabric",
      .otherwise = "every key at its default; with more than one node the "
@@ -622,9 +649,16 @@ constexpr KeySpec kKeys[] = {
     {.path = "training.activation_checkpointing",
      .type = kChoice,
      .fallback = "none",
-     .choices = "none|selective|full",
+     .choices = "none|selective|full|operators",
      .meaning = "What is recomputed in backward instead of kept: nothing, the attention scores "
-                "(selective), or each block from its input (full)."},
+                "(selective), each block from its input (full), or all but attention and every "
+                "second matrix multiplication (operators: torchtitan's selective \"op\")."},
+    {.path = "training.checkpoint_every",
+     .type = kInteger,
+     .fallback = "1",
+     .low = 1,
+     .high = 100'000,
+     .meaning = "Of how many blocks one is checkpointed; the others keep everything."},
     {.path = "training.first_step",
      .type = kFlag,
      .fallback = "false",
@@ -917,6 +951,12 @@ constexpr KeySpec kKeys[] = {
      .meaning = "Whether embedding and head are units of their own, which are released like blocks "
                 "(torchtitan); false: the root holds them through the step (llm-foundry). A head "
                 "that is tied to the embedding is always in the root."},
+    {.path = "fsdp.per_parameter",
+     .type = kFlag,
+     .fallback = "false",
+     .meaning = "Whether each parameter is sharded by itself (FSDP2), so that what was gathered is "
+                "copied into place before a unit runs; false: a unit is one flat parameter (FSDP1), "
+                "which needs no copy."},
     {.path = "fsdp.forward_prefetch",
      .type = kFlag,
      .fallback = "false",
