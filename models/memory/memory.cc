@@ -182,7 +182,7 @@ ActivationMemory ActivationMemoryOf(const Scenario& scenario, bool experts) {
     saved = linear;
     working = attention + transient;
   } else if (scenario.training.checkpointing == Checkpointing::kFull) {
-    saved = hidden;
+    saved = CeilDiv(hidden, scenario.checkpoint_parts());
     working = linear + attention + transient;
   }
   return {.saved_per_layer = Bytes::Count(saved),

@@ -11,6 +11,9 @@
 // before attention, in backward again, and their gradients reduce-scattered. The causal mask's work
 // is balanced over the ranks.
 //
+// Partitioned checkpoints (DeepSpeed, runtime/activation_checkpointing/checkpointing.py): a block's
+// input is gathered over the tensor-parallel ranks before the block is recomputed.
+//
 // Not modelled: overlap of these collectives with the products beside them (asynchronous tensor
 // parallelism, ring attention), the second gather of a product's input for its weights' gradient
 // under sequence parallelism, which frameworks hide.
@@ -47,6 +50,7 @@ class ModelCollectives {
   const Scenario* view_;
   CollectiveKinds kinds_;
   ProgramWriter* writer_;
+  bool recomputing_ = false;  // the last visit was of a block's recomputation
 };
 
 }  // namespace zerosim

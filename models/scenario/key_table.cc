@@ -625,6 +625,12 @@ constexpr KeySpec kKeys[] = {
      .choices = "none|selective|full",
      .meaning = "What is recomputed in backward instead of kept: nothing, the attention scores "
                 "(selective), or each block from its input (full)."},
+    {.path = "training.partition_checkpoints",
+     .type = kFlag,
+     .fallback = "false",
+     .meaning = "Whether each of the tensor-parallel ranks keeps its part of a block's input only, "
+                "which they gather to recompute the block (DeepSpeed's partition_activations). "
+                "Full checkpointing only."},
     {.path = "training.first_step",
      .type = kFlag,
      .fallback = "false",

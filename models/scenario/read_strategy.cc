@@ -126,6 +126,7 @@ TrainingSpec ReadTraining(SectionReader section) {
   section.Read("global_batch_size", &training.global_batch_size);
   section.ReadChoice("precision", &training.precision);
   section.ReadChoice("activation_checkpointing", &training.checkpointing);
+  section.Read("partition_checkpoints", &training.partition_checkpoints);
   section.Read("first_step", &training.first_step);
   section.Finish();
   return training;

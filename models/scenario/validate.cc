@@ -12,6 +12,7 @@
 
 #include "models/core/units_text.h"
 #include "models/parallel/groups.h"
+#include "models/parallel/scenario_groups.h"
 
 namespace zerosim {
 namespace {
@@ -495,6 +496,7 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
   };
   const ZeroConfig& zero = scenario.zero;
   const bool one_node = scenario.cluster.nodes == 1;
+  const ProcessGroups groups = ProcessGroupsOf(scenario);
 
   if (zero.stage == 0) warn({"zero.gradient_collective"}, "in stage 0, which always all-reduces");
   if (zero.stage < 2) {
@@ -512,8 +514,7 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
          fmt::format("in stage {}; it belongs to stage 3", zero.stage));
   } else {
     warn({"zero.allgather_bucket_size"}, "in stage 3; it belongs to stages 1 and 2");
-    if (zero.has_secondary() && zero.secondary_partition_size == scenario.world_size() &&
-        !one_node) {
+    if (zero.has_secondary() && zero.secondary_partition_size == groups.data.size && !one_node) {
       // Memory and calls change, and with qwZ backward then gathers 16 bits a weight.
       const std::string_view key = "zero.secondary_partition_size";
       problems->Warn(
@@ -521,7 +522,7 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
           fmt::format(
               "{}: a group of all {} ranks gathers over the links that it would without "
               "hpZ, and its shard costs memory; \"node\" keeps backward gathers in the node",
-              key, scenario.world_size()));
+              key, groups.data.size));
     }
     if (!zero.has_secondary()) {
       warn({"zero.secondary_rule"}, "without secondary_partition_size");
@@ -537,6 +538,9 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
       } else {
         warn({"zero.overlap.reduce"}, "with quantized_gradients; see quantized_reduce");
       }
+      if (!one_node && groups.across.size == 1) {
+        warn({"zero.quantized_gradients"}, "on ranks of a shard that share a node");
+      }
       if (!zero.quantized_gradients->two_hops) {
         warn({"zero.quantized_gradients.in_node_bits"}, "with one hop");
       }
@@ -546,7 +550,12 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
     warn({"parallelism.virtual_stages"}, "without a pipeline");
   }
   if (scenario.parallel.tensor == 1) {
-    warn({"parallelism.sequence"}, "without tensor parallelism");
+    warn({"parallelism.sequence", "training.partition_checkpoints"}, "without tensor parallelism");
+  } else if (scenario.training.checkpointing != Checkpointing::kFull) {
+    warn({"training.partition_checkpoints"}, "without activation_checkpointing: full");
+  } else if (scenario.parallel.sequence_parallel) {
+    warn({"training.partition_checkpoints"},
+         "with sequence parallelism, which divides the inputs of blocks too");
   }
   if (scenario.cluster.node.in_node == InNodeFabric::kPcie) {
     warn({"cluster.node.in_node"},

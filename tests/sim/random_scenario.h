@@ -69,6 +69,7 @@ inline void DrawParallelism(Draws* draws, Scenario* s) {
   parallel.sequence_parallel = draws->Coin();
   const int left = s->world_size() / parallel.tensor;
   if (left % 2 == 0) parallel.context = draws->From({1, 2});
+  s->training.partition_checkpoints = draws->Coin();
   const int local = s->data_ranks_per_node();
   if (s->zero.shard_size > 0) s->zero.shard_size = local;
   if (s->zero.secondary_partition_size > 1) s->zero.secondary_partition_size = local;
