@@ -279,8 +279,11 @@ constexpr DeepSpeedKey kKeys[] = {
     {.path = "sequence_parallel_size",
      .use = kRefused,
      .harmless = "1",
-     .why = "sequence parallelism is not supported yet"},
-    {.path = "tensor_parallel", .use = kRefused, .why = "tensor parallelism is not supported yet"},
+     .why = "the all-to-alls of DeepSpeed's sequence parallelism are not modelled"},
+    {.path = "tensor_parallel",
+     .use = kRefused,
+     .why = "the degree of tensor parallelism is not read from here; give parallelism.tensor and "
+            "leave it out"},
     {.path = "expert_parallel", .use = kRefused, .why = "expert parallelism is not supported yet"},
     {.path = "pipeline", .use = kNoEffect, .why = "it acts with a pipeline module only"},
     {.path = "use_data_before_expert_parallelism",
@@ -298,7 +301,7 @@ constexpr DeepSpeedKey kKeys[] = {
     {.path = "activation_checkpointing",
      .use = kNoEffect,
      .why = "whether blocks are recomputed is the model's doing; see "
-            "training.activation_checkpointing"},
+            "training.activation_checkpointing and training.partition_checkpoints"},
     {.path = "sparse_attention", .use = kRefused, .why = "sparse attention is not modelled"},
     {.path = "compression_training", .use = kRefused, .why = "compression is not modelled"},
     {.path = "progressive_layer_drop",

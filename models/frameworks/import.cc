@@ -116,7 +116,11 @@ void ImportNeoxInto(Node* root, const Files& files, Problems* problems) {
   if (config) {
     const NeoxContext context{.world = WorldOf(*root), .vocabulary = {}, .own = root};
     const std::size_t before = problems->error_count();
-    FillInSections(root, ImportNeox(*config, context, problems));
+    Node sections = ImportNeox(*config, context, problems);
+    if (const Node* fsdp = root->Find("fsdp"); fsdp != nullptr && Take(&sections, "zero")) {
+      problems->Note(fsdp->where, "fsdp: is the strategy, so that neox gives none");
+    }
+    FillInSections(root, std::move(sections));
     if (problems->error_count() == before) return;
     for (const char* section : kNeoxSections) problems->Doubt(section);
     return;

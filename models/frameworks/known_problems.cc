@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "models/core/units_text.h"
 #include "models/frameworks/sections.h"
+#include "models/parallel/scenario_groups.h"
 
 namespace zerosim {
 namespace {
@@ -19,6 +19,9 @@ bool QuantizesWeights(const Situation& s) {
 }
 bool QuantizesGradients(const Situation& s) {
   return ZeroOf(s).stage == 3 && ZeroOf(s).quantized_gradients.has_value();
+}
+int TensorOf(const Situation& s) {
+  return s.scenario->parallel.tensor;
 }
 bool IsBf16(const Situation& s) {
   return s.scenario->training.precision == Precision::kBf16;
@@ -87,11 +90,54 @@ constexpr KnownProblem kProblems[] = {
          },
      .what =
          "weights of fewer elements than the group has ranks stop DeepSpeed (5642, 6659; 8210)"},
+    {.key = "zero.secondary_partition_size",
+     .severity = Severity::kWarning,
+     .holds = [](const Situation& s) { return ZeroOf(s).has_secondary() && TensorOf(s) > 1; },
+     .what = "DeepSpeed's groups (utils/groups.py) are consecutive ranks of the job, which with "
+             "tensor parallelism hold different parts of the weights; computed over data-parallel "
+             "ranks, which it does not do"},
+    {.key = "zero.quantized_gradients",
+     .severity = Severity::kWarning,
+     .holds =
+         [](const Situation& s) {
+           return QuantizesGradients(s) && ClusterOf(s).nodes > 1 && TensorOf(s) > 1;
+         },
+     .what = "DeepSpeed sums over all GPUs of the nodes (utils/groups.py), which with tensor "
+             "parallelism hold gradients of different weights; computed over data-parallel ranks, "
+             "which it does not do"},
+    {.key = "zero.quantized_gradients",
+     .severity = Severity::kWarning,
+     .holds =
+         [](const Situation& s) {
+           return QuantizesGradients(s) && s.groups.across.size > 1 && s.groups.replicas.size > 1;
+         },
+     .what = "DeepSpeed sums over all GPUs of the nodes (utils/groups.py), not over the ranks of "
+             "shard_size; computed over the latter, which it does not do"},
     {.key = "parallelism.pipeline",
      .severity = Severity::kError,
-     .holds = [](const Situation& s) { return s.pipeline > 1 && ZeroOf(s).stage >= 2; },
+     .holds =
+         [](const Situation& s) {
+           return s.scenario->parallel.pipeline > 1 && ZeroOf(s).stage >= 2;
+         },
      .what = "DeepSpeed refuses pipeline parallelism with ZeRO stages 2 and 3 (3589; "
-             "Megatron-DeepSpeed 474)"},
+             "Megatron-DeepSpeed 474); expected zero.stage 0 or 1, or fsdp"},
+    {.key = "parallelism.sequence",
+     .severity = Severity::kWarning,
+     .holds =
+         [](const Situation& s) {
+           const ParallelSpec& p = s.scenario->parallel;
+           return !s.scenario->fsdp && p.pipeline > 1 && p.tensor > 1 && p.sequence_parallel;
+         },
+     .what = "DeepSpeed's pipeline sends each tensor-parallel rank's part of an activation that is "
+             "divided already, and trains on noise (4196) unless pipe_partitioned is off (4322)"},
+    {.key = "training.partition_checkpoints",
+     .severity = Severity::kNote,
+     .holds =
+         [](const Situation& s) {
+           return !s.scenario->fsdp && s.scenario->parallel.pipeline > 1 &&
+                  s.scenario->checkpoint_parts() > 1;
+         },
+     .what = "in 2021 DeepSpeed stopped with it beside tensor and pipeline parallelism (1538)"},
 };
 
 }  // namespace
@@ -101,13 +147,10 @@ std::span<const KnownProblem> KnownProblems() {
 }
 
 void ReportKnownProblems(const Node& root, const Scenario& scenario, Problems* problems) {
-  Situation situation{.scenario = &scenario};
-  const Node* pipeline = FindPath(&root, "parallelism.pipeline");
-  if (pipeline != nullptr && pipeline->is_text()) {
-    situation.pipeline = ParseInteger(pipeline->text).value_or(1);
-  }
+  Situation situation{.scenario = &scenario, .groups = {}};
+  if (!problems->has_errors()) situation.groups = ProcessGroupsOf(scenario);
   for (const KnownProblem& problem : kProblems) {
-    if (!problem.holds(situation)) continue;
+    if (problems->IsDoubted(problem.key) || !problem.holds(situation)) continue;
     const Location where = PlaceOf(root, problem.key);
     const std::string what = fmt::format("{}: {}", problem.key, problem.what);
     switch (problem.severity) {

@@ -1,14 +1,16 @@
 // What DeepSpeed refuses or gets wrong, by version and number: one table, used for every scenario.
 //
-// Numbers are issues and pull requests of deepspeedai/DeepSpeed unless said otherwise. What depends
-// on the shape of single weights (shards that qwZ refuses, gradients that qgZ leaves in 16 bit) is
-// warned of where the weights are known, in models/program/.
+// Numbers are issues and pull requests of deepspeedai/DeepSpeed unless said otherwise, files those
+// of its source at edaa722. What depends on the shape of single weights (shards that qwZ refuses,
+// gradients that qgZ leaves in 16 bit) is warned of where the weights are known, in
+// models/program/.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string_view>
 
+#include "models/parallel/groups.h"
 #include "models/scenario/document.h"
 #include "models/scenario/scenario.h"
 
@@ -22,7 +24,7 @@ enum class Severity : std::uint8_t {
 
 struct Situation {
   const Scenario* scenario = nullptr;
-  std::int64_t pipeline = 1;  // stages
+  ProcessGroups groups;  // of the scenario; of one rank if it has errors
 };
 
 struct KnownProblem {

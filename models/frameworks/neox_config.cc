@@ -35,6 +35,8 @@ constexpr Copied kCopied[] = {
     {"seq_length", "training", "sequence_length"},
 };
 
+// As of the scenario's keys; three of them multiply to less than 2^63.
+constexpr std::int64_t kMostModelRanks = 65'536;
 // The greatest hidden size whose square is exact.
 constexpr std::int64_t kMostHidden = std::int64_t{1} << 26;
 
@@ -61,8 +63,8 @@ class NeoxImporter {
     }
     ImportShape();
     ImportVocabulary();
-    ImportCheckpointing();
     ImportParallelism();
+    ImportCheckpointing();
     RefuseOtherModels();
     Node deepspeed = ImportDeepSpeedKeys();
     NoteOthers();
@@ -80,7 +82,8 @@ class NeoxImporter {
  private:
   void Sort();
   void ImportShape();
-  void ImportNorm();
+  void ImportMlp(bool llama);
+  void ImportNorms(bool llama);
   void ImportVocabulary();
   void ImportCheckpointing();
   void ImportParallelism();
@@ -119,6 +122,7 @@ class NeoxImporter {
   std::map<std::string, const Entry*, std::less<>> given_;  // by the key with underscores
   std::set<std::string, std::less<>> used_;
   std::int64_t model_ranks_ = 1;  // of one copy of the model
+  std::int64_t tensor_ranks_ = 1;
   Node model_;
   Node training_;
   Node parallelism_;
@@ -175,39 +179,67 @@ void NeoxImporter::ImportShape() {
     Report(*Take("pos_emb"),
            fmt::format("positions of kind {} are not modelled", Quoted(position)));
   }
-  Take("rotary_pct");
-
-  const std::string activation = Text("activation", "gelu");
-  const bool gated =
-      activation == "swiglu" || activation == "geglu" || Text("mlp_type", "regular") == "llama";
-  if (gated) {
-    const std::string_view key = activation == "gelu" ? "mlp_type" : "activation";
-    Put("model", "gated_mlp", "true", key);
-    if (model_.Find("ffn_hidden") == nullptr && Own("model.ffn_hidden") == nullptr) {
-      Report(*Take(key),
-             "a gated MLP has no width of its own here; add intermediate_size, or "
-             "model.ffn_hidden to the scenario");
-    }
+  const Entry* share = Take("rotary_pct");
+  if (position == "rotary" && share != nullptr && ParseNumber(share->value.text).value_or(0) != 1) {
+    problems_->Note(share->value.where, "rotary_pct: computed as over all of a head");
   }
-  ImportNorm();
+  const bool llama = Text("mlp_type", "regular") == "llama";
+  ImportMlp(llama);
+  ImportNorms(llama);
   Put("model", "tied_embeddings", Flag("no_weight_tying", false) ? "false" : "true",
       "no_weight_tying");
+  // The two norms of a block are one if they are tied; a sum over the tensor-parallel ranks is
+  // saved either way.
+  const bool tied = Flag("gpt_j_tied", false);
   if (Flag("gpt_j_residual", false)) {
-    problems_->Warn(Take("gpt_j_residual")->where,
-                    "gpt_j_residual: attention and MLP beside each other are not modelled yet; "
-                    "computed one after the other");
+    Put("model", "block", tied ? "parallel" : "parallel_two_norms", "gpt_j_residual");
+  }
+  const auto window = Whole("sliding_window_width");
+  if (window && *window > 0) {
+    const Entry& entry = *Take("sliding_window_width");
+    Node section = MapNode(entry.where);
+    PutText(&section, "length", std::to_string(*window), entry);
+    model_.entries.push_back({"sliding_window", entry.where, std::move(section)});
   }
 }
 
-void NeoxImporter::ImportNorm() {
-  const std::string norm = Text("norm", "layernorm");
-  const bool biases = Flag("use_bias_in_attn_linear", true);
-  Put("model", "biases", biases ? "true" : "false", "use_bias_in_attn_linear");
-  if (biases && norm != "layernorm" && norm != "te_layernorm") {
-    problems_->Note(Take("norm")->where,
-                    fmt::format("norm: norms of kind {} are counted with biases, as the linear "
-                                "layers have them",
-                                Quoted(norm)));
+void NeoxImporter::ImportMlp(bool llama) {
+  const std::string activation = Text("activation", "gelu");
+  if (activation != "swiglu" && activation != "geglu" && !llama) return;
+  const std::string_view key = activation == "gelu" ? "mlp_type" : "activation";
+  Put("model", "gated_mlp", "true", key);
+  if (model_.Find("ffn_hidden") == nullptr && Own("model.ffn_hidden") == nullptr) {
+    Report(*Take(key),
+           "a gated MLP has no width of its own here; add intermediate_size, or "
+           "model.ffn_hidden to the scenario");
+  }
+}
+
+void NeoxImporter::ImportNorms(bool llama) {
+  const bool attention = Flag("use_bias_in_attn_linear", true);
+  // The gated MLP of LLaMA never has biases.
+  const bool mlp = Flag("use_bias_in_mlp", true) && !llama;
+  const bool both = attention && mlp;
+  Put("model", "biases", both ? "true" : "false", "use_bias_in_attn_linear");
+  if (attention != both) {
+    Put("model", "qkv_biases", "true", "use_bias_in_attn_linear");
+    Put("model", "output_biases", "true", "use_bias_in_attn_linear");
+  }
+  if (mlp != both) Put("model", "mlp_biases", "true", "use_bias_in_mlp");
+
+  const bool in_norms = Flag("use_bias_in_norms", true);
+  const std::string kind = Text("norm", "layernorm");
+  const char* norm = in_norms ? "layer" : "layer_without_bias";
+  if (kind.find("rmsnorm") != std::string::npos) {
+    norm = "rms";
+  } else if (kind == "scalenorm" || kind == "non_parametric_layernorm") {
+    norm = "without_weights";  // at most one value
+  } else if (kind != "layernorm" && kind != "te_layernorm") {
+    Report(*Take("norm"), fmt::format("norms of kind {} are not modelled", Quoted(kind)));
+  }
+  if (std::string_view(norm) != (both ? "layer" : "rms")) Put("model", "norm", norm, "norm");
+  if (Flag("use_qk_layernorm", false)) {
+    Put("model", "query_key_norm", "width", "use_qk_layernorm");
   }
 }
 
@@ -241,31 +273,43 @@ void NeoxImporter::ImportCheckpointing() {
   if (checkpoints && group && *group > 1) {
     Report(*Take("checkpoint_num_layers"), "checkpoints of several layers each are not modelled");
   }
+  // Over the tensor-parallel ranks alone: of one there is nothing to spread.
+  const bool spread = Flag("partition_activations", false) && checkpoints;
+  if (spread && tensor_ranks_ > 1) {
+    Put("training", "partition_checkpoints", "true", "partition_activations");
+  }
 }
 
 void NeoxImporter::ImportParallelism() {
   const struct {
     const char* key;
     const char* scenario_key;
-  } sizes[] = {{"pipe_parallel_size", "pipeline"}, {"model_parallel_size", "tensor"}};
+  } sizes[] = {{"pipe_parallel_size", "pipeline"},
+               {"model_parallel_size", "tensor"},
+               {"context_parallel_size", "context"}};
   for (const auto& [key, scenario_key] : sizes) {
     const auto given = Whole(key);
-    if (!given) continue;
     // 0 stages is a model without pipeline.
-    const std::int64_t size = std::clamp<std::int64_t>(*given, 1, 1 << 20);
+    const std::int64_t size = std::clamp<std::int64_t>(given.value_or(1), 1, kMostModelRanks);
     const Node* own = Own(fmt::format("parallelism.{}", scenario_key));
     const auto own_size =
         own != nullptr && own->is_text() ? ParseInteger(own->text) : std::optional(size);
-    model_ranks_ *= std::clamp<std::int64_t>(own_size.value_or(1), 1, 1 << 20);
-    Put("parallelism", scenario_key, std::to_string(size), key);
+    const std::int64_t ranks = std::clamp<std::int64_t>(own_size.value_or(1), 1, kMostModelRanks);
+    model_ranks_ *= ranks;
+    if (scenario_key == std::string_view("tensor")) tensor_ranks_ = ranks;
+    if (given) Put("parallelism", scenario_key, std::to_string(size), key);
+    if (size > 1 && scenario_key == std::string_view("context")) {
+      problems_->Note(
+          Take(key)->value.where,
+          fmt::format("{}: ring attention is simulated as a gather of keys and values", key));
+    }
+  }
+  if (Flag("sequence_parallel", false)) {
+    Put("parallelism", "sequence", "true", "sequence_parallel");
   }
 }
 
 void NeoxImporter::RefuseOtherModels() {
-  if (Flag("partition_activations", false) && model_ranks_ > 1) {
-    Report(*Take("partition_activations"),
-           "checkpoints spread over the ranks of a model are not modelled");
-  }
   if (Text("model_arch", "gpt2") != "gpt2") {
     Report(*Take("model_arch"), "only decoders (gpt2) are modelled");
   }
@@ -274,8 +318,9 @@ void NeoxImporter::RefuseOtherModels() {
     std::int64_t harmless;
     const char* why;
   } counts[] = {{"num_unique_layers", 0, "shared layers are not modelled"},
-                {"moe_num_experts", 1, "mixtures of experts are not supported yet"},
-                {"context_parallel_size", 1, "context parallelism is not supported yet"}};
+                {"moe_num_experts", 1,
+                 "mixtures of experts of GPT-NeoX are not read; give model.mixture in the scenario "
+                 "and leave it out"}};
   for (const auto& [key, harmless, why] : counts) {
     const auto given = Whole(key);
     if (given && *given > harmless) Report(*Take(key), why);

@@ -206,7 +206,7 @@ ActivationMemory ActivationMemoryOf(const Scenario& scenario, bool experts, bool
     saved = linear;
     working = attention + transient;
   } else if (checkpointing == Checkpointing::kFull) {
-    saved = hidden;
+    saved = CeilDiv(hidden, scenario.checkpoint_parts());
     working = linear + attention + transient;
   } else if (checkpointing == Checkpointing::kOperators) {
     saved = tokens * OperatorBytesPerToken(model, experts, parts) + attention;

@@ -58,9 +58,9 @@ ProcessGroups ProcessGroupsOf(int world, const ParallelSpec& parallel, int shard
   const NodeSplit split = SplitByNode(groups.shard, gpus_per_node);
   groups.in_node = split.in_node;
   groups.across = split.across;
-  for (const ProcessGroup& group : {groups.tensor, groups.context, groups.data, groups.shard,
-                                    groups.replicas, groups.secondary, groups.expert,
-                                    groups.expert_data}) {
+  for (const ProcessGroup& group :
+       {groups.tensor, groups.context, groups.data, groups.shard, groups.replicas, groups.secondary,
+        groups.expert, groups.expert_data}) {
     if (IsRegular(group, gpus_per_node)) continue;
     throw std::invalid_argument(
         fmt::format("a group of {} ranks {} apart does not fill nodes of {}", group.size,

@@ -92,6 +92,13 @@ void ModelCollectives::Exchange(const Label& label) {
 
 void ModelCollectives::Before(const Visit& visit, const Label& label) {
   const bool backward = visit.action == Action::kBackward;
+  const bool recomputes = visit.action == Action::kRecompute;
+  // A block's backward follows its recomputation, so that two of them never touch.
+  if (recomputes && !recomputing_ && view_->checkpoint_parts() > 1) {
+    Run("checkpoint_gather", CollectiveOp::kAllGather, Communicator::kTensor, HiddenBytes(), 1,
+        label);
+  }
+  recomputing_ = recomputes;
   if (view_->parallel.tensor > 1 && view_->parallel.sequence_parallel &&
       (backward ? Leaves(visit.part) : Enters(visit.part))) {
     Gather(label);

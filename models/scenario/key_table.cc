@@ -659,6 +659,12 @@ constexpr KeySpec kKeys[] = {
      .low = 1,
      .high = 100'000,
      .meaning = "Of how many blocks one is checkpointed; the others keep everything."},
+    {.path = "training.partition_checkpoints",
+     .type = kFlag,
+     .fallback = "false",
+     .meaning = "Whether each of the tensor-parallel ranks keeps its part of a block's input only, "
+                "which they gather to recompute the block (DeepSpeed's partition_activations). "
+                "Full checkpointing only."},
     {.path = "training.first_step",
      .type = kFlag,
      .fallback = "false",
@@ -954,9 +960,10 @@ constexpr KeySpec kKeys[] = {
     {.path = "fsdp.per_parameter",
      .type = kFlag,
      .fallback = "false",
-     .meaning = "Whether each parameter is sharded by itself (FSDP2), so that what was gathered is "
-                "copied into place before a unit runs; false: a unit is one flat parameter (FSDP1), "
-                "which needs no copy."},
+     .meaning =
+         "Whether each parameter is sharded by itself (FSDP2), so that what was gathered is "
+         "copied into place before a unit runs; false: a unit is one flat parameter (FSDP1), "
+         "which needs no copy."},
     {.path = "fsdp.forward_prefetch",
      .type = kFlag,
      .fallback = "false",

@@ -127,6 +127,7 @@ TrainingSpec ReadTraining(SectionReader section) {
   section.ReadChoice("precision", &training.precision);
   section.ReadChoice("activation_checkpointing", &training.checkpointing);
   section.Read("checkpoint_every", &training.checkpoint_every);
+  section.Read("partition_checkpoints", &training.partition_checkpoints);
   section.Read("first_step", &training.first_step);
   section.Finish();
   return training;

@@ -29,7 +29,9 @@ struct TrainingSpec {
   Precision precision = Precision::kFp16;
   Checkpointing checkpointing = Checkpointing::kNone;
   int checkpoint_every = 1;  // of how many layers the first is checkpointed
-  bool first_step = false;   // without the prefetch trace, as the first iteration
+  // Inputs of blocks under kFull: each tensor-parallel rank keeps its part of them.
+  bool partition_checkpoints = false;
+  bool first_step = false;  // without the prefetch trace, as the first iteration
 
   // `layer` counts from 0.
   bool checkpoints(int layer) const {
@@ -81,6 +83,13 @@ struct Scenario {
   // Of one rank in one micro-batch.
   std::int64_t tokens_per_micro_batch() const {
     return CeilDiv(training.sequence_length * training.micro_batch_size, parallel.context);
+  }
+
+  // Parts of a block's kept input that the ranks gather to recompute it; 1: each has what it needs.
+  int checkpoint_parts() const {
+    const bool whole = training.checkpointing != Checkpointing::kFull ||
+                       !training.partition_checkpoints || parallel.sequence_parallel;
+    return whole ? 1 : parallel.tensor;
   }
 
   // Parts of the sequence that norms and residuals of one rank work on.

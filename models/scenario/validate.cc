@@ -585,6 +585,7 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
   };
   const ZeroConfig& zero = scenario.zero;
   const bool one_node = scenario.cluster.nodes == 1;
+  const ProcessGroups groups = ProcessGroupsOf(scenario);
 
   WarnOfSecondaryOfAll(places, scenario, problems);
   if (zero.stage == 0) warn({"zero.gradient_collective"}, "in stage 0, which always all-reduces");
@@ -621,6 +622,9 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
       } else {
         warn({"zero.overlap.reduce"}, "with quantized_gradients; see quantized_reduce");
       }
+      if (!one_node && groups.across.size == 1) {
+        warn({"zero.quantized_gradients"}, "on ranks of a shard that share a node");
+      }
       if (!zero.quantized_gradients->two_hops) {
         warn({"zero.quantized_gradients.in_node_bits"}, "with one hop");
       }
@@ -630,7 +634,12 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
     warn({"parallelism.virtual_stages"}, "without a pipeline");
   }
   if (scenario.parallel.tensor == 1) {
-    warn({"parallelism.sequence"}, "without tensor parallelism");
+    warn({"parallelism.sequence", "training.partition_checkpoints"}, "without tensor parallelism");
+  } else if (scenario.training.checkpointing != Checkpointing::kFull) {
+    warn({"training.partition_checkpoints"}, "without activation_checkpointing: full");
+  } else if (scenario.parallel.sequence_parallel) {
+    warn({"training.partition_checkpoints"},
+         "with sequence parallelism, which divides the inputs of blocks too");
   }
   if (scenario.cluster.node.in_node == InNodeFabric::kPcie) {
     warn({"cluster.node.in_node"},

@@ -250,6 +250,37 @@ TEST(DeepSpeedConfig, KeepsGradientsInFp32) {
                         "and 3 only, not in stage 1"));
 }
 
+TEST(DeepSpeedConfig, ReadsTheShardsOfMics) {
+  const ReadResult read = ReadWith(
+      Zero(R"("stage": 3, "mics_shard_size": 4, "mics_hierarchical_params_gather": true)"));
+  EXPECT_EQ(read.scenario.zero.shard_size, 4);
+  EXPECT_THAT(read.notes, ElementsAre(HasSubstr(
+                              "note: zero_optimization.mics_hierarchical_params_gather: gathers "
+                              "between nodes, then in the node, are simulated as one all-gather")));
+
+  const ReadResult off = ReadWith(
+      Zero(R"("stage": 3, "mics_shard_size": -1, "mics_hierarchical_params_gather": false)"));
+  EXPECT_EQ(off.scenario.zero.shard_size, 0);
+  EXPECT_THAT(off.notes, IsEmpty());
+
+  const ReadResult idle = ReadWith(
+      Zero(R"("stage": 2, "mics_shard_size": 4, "mics_hierarchical_params_gather": true)"));
+  EXPECT_EQ(idle.scenario.zero.shard_size, 0);
+  EXPECT_THAT(idle.notes,
+              ElementsAre(HasSubstr("zero_optimization.mics_shard_size: no effect in stage 2"),
+                          HasSubstr("no effect without mics_shard_size in stage 3")));
+}
+
+// Ranks that share samples are one of DeepSpeed's data-parallel ranks.
+TEST(DeepSpeedConfig, CountsBatchesByRanksWithSamplesOfTheirOwn) {
+  const ReadResult read =
+      ReadWith(R"({"fp16": {"enabled": true}, "train_batch_size": 16, "zero_optimization": {}})",
+               {{"parallelism", "{tensor: 2, context: 2}"}});
+
+  EXPECT_EQ(read.scenario.sample_ranks(), 2);
+  EXPECT_EQ(read.scenario.training.micro_batch_size, 8);
+}
+
 struct RefusedCase {
   const char* name;
   const char* config;  // all of it, or keys of zero_optimization
@@ -309,7 +340,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "torch_autocast: weights stay fp32"},
         RefusedCase{"TensorParallel",
                     R"({"fp16": {"enabled": true}, "tensor_parallel": {"autotp_size": 4}})",
-                    "tensor_parallel: tensor parallelism is not supported yet"},
+                    "tensor_parallel: the degree of tensor parallelism is not read from here"},
         RefusedCase{"UnknownInZero", R"("stage": 3, "stage3_max_live_parameter": 5)",
                     "zero_optimization.stage3_max_live_parameter: no such key, which DeepSpeed "
                     "refuses too; did you mean \"stage3_max_live_parameters\"?"},

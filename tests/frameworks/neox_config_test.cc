@@ -11,6 +11,7 @@
 namespace zerosim {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -123,10 +124,69 @@ TEST(NeoxConfig, ReadsGatedMlpsAndGroupedHeads) {
   EXPECT_EQ(m.kv_heads, 2);
 }
 
-TEST(NeoxConfig, WarnsOfResidualsThatAreNotModelled) {
-  EXPECT_THAT(Read(With("\"gpt_j_residual\": true")).warnings,
-              ElementsAre("n.yml:13:1: warning: gpt_j_residual: attention and MLP beside each "
-                          "other are not modelled yet; computed one after the other"));
+TEST(NeoxConfig, ReadsBlocksNormsAndWindows) {
+  const auto model = [](const char* keys) { return Read(With(keys)).scenario.model; };
+
+  EXPECT_EQ(model("\"gpt_j_residual\": true").block, Block::kParallelTwoNorms);
+  EXPECT_EQ(model("\"gpt_j_residual\": true, \"gpt_j_tied\": true").block, Block::kParallel);
+  EXPECT_EQ(model("\"gpt_j_tied\": true").block, Block::kPreNorm);
+  EXPECT_EQ(model("\"norm\": \"rmsnorm\"").norm(), Norm::kRms);
+  EXPECT_EQ(model("\"norm\": \"scalenorm\"").norm(), Norm::kWithoutWeights);
+  EXPECT_EQ(model("\"use_bias_in_norms\": false").norm(), Norm::kLayerWithoutBias);
+  EXPECT_EQ(model("\"use_qk_layernorm\": true").query_key_norm, QueryKeyNorm::kWidth);
+  EXPECT_EQ(model("\"sliding_window_width\": 64").sliding_window->length, 64);
+}
+
+TEST(NeoxConfig, ReadsBiasesOfAttentionAndMlpApart) {
+  const auto model = [](const char* keys) { return Read(With(keys)).scenario.model; };
+
+  const TransformerSpec attention = model("\"use_bias_in_mlp\": false");
+  EXPECT_TRUE(attention.qkv_biases() && attention.output_biases());
+  EXPECT_FALSE(attention.mlp_biases());
+  EXPECT_EQ(attention.norm(), Norm::kLayer);
+  const TransformerSpec mlp = model("\"use_bias_in_attn_linear\": false");
+  EXPECT_FALSE(mlp.qkv_biases() || mlp.output_biases());
+  EXPECT_TRUE(mlp.mlp_biases());
+  const TransformerSpec llama = model("\"mlp_type\": \"llama\", \"intermediate_size\": 96");
+  EXPECT_FALSE(llama.mlp_biases());
+  EXPECT_TRUE(llama.gated_mlp);
+}
+
+// kConfig with two tensor-parallel ranks.
+std::string Divided(const std::string& keys) {
+  std::string config = With(keys);
+  return config.replace(config.find("size\": 1"), 8, "size\": 2");
+}
+
+TEST(NeoxConfig, ReadsHowRanksDivideTheModel) {
+  const ReadResult read = Read(Divided(R"("context_parallel_size": 2, "sequence_parallel": true,
+      "train_batch_size": 16)"));
+
+  EXPECT_EQ(read.scenario.parallel.tensor, 2);
+  EXPECT_EQ(read.scenario.parallel.context, 2);
+  EXPECT_TRUE(read.scenario.parallel.sequence_parallel);
+  EXPECT_EQ(read.scenario.sample_ranks(), 2);
+  EXPECT_EQ(read.scenario.training.global_batch_size, 16);
+  EXPECT_THAT(read.notes, Contains("n.yml:13:26: note: context_parallel_size: ring attention is "
+                                   "simulated as a gather of keys and values"));
+}
+
+TEST(NeoxConfig, SpreadsCheckpointsOverTheRanksOfAModel) {
+  const char* const keys = "\"partition_activations\": true";
+  EXPECT_FALSE(Read(With(keys)).scenario.training.partition_checkpoints);
+  EXPECT_TRUE(Read(Divided(keys)).scenario.training.partition_checkpoints);
+}
+
+TEST(NeoxConfig, GivesNoStrategyBesideFsdp) {
+  const ReadResult read = Read(kConfig, WithNeox("model: {vocabulary: 512}\nfsdp: {}\n"));
+
+  EXPECT_TRUE(read.scenario.fsdp.has_value());
+  EXPECT_EQ(read.scenario.training.micro_batch_size, 4);
+}
+
+TEST(NeoxConfig, SaysWhatIsComputedOtherwise) {
+  EXPECT_THAT(Read(With("\"rotary_pct\": 0.25")).notes,
+              Contains("n.yml:13:15: note: rotary_pct: computed as over all of a head"));
 }
 
 struct RefusedCase {
@@ -167,15 +227,6 @@ TEST(NeoxConfig, RefusesParallelismAtItsPlace) {
   config.replace(config.find("size\": 0"), 8, "size\": 4");
   EXPECT_THAT(Error(config), HasSubstr("n.yml:3:25: error: parallelism.pipeline: DeepSpeed "
                                        "refuses pipeline parallelism with ZeRO stages 2 and 3"));
-}
-
-TEST(NeoxConfig, RefusesCheckpointsThatAreSpreadOverAModel) {
-  std::string config = With("\"partition_activations\": true");
-  EXPECT_EQ(Error(config), "");
-  config.replace(config.find("size\": 1"), 8, "size\": 2");
-  EXPECT_THAT(Error(config),
-              HasSubstr("partition_activations: checkpoints spread over the ranks of "
-                        "a model are not modelled"));
 }
 
 TEST(NeoxConfig, IsNotReadBesideADeepSpeedConfiguration) {

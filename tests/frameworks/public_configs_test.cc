@@ -115,34 +115,39 @@ TEST(PublicConfigs, OfDeepSpeedKeepTheirValues) {
 }
 
 // Of GPT-NeoX. EleutherAI gives 20.55e9 parameters for the 20B and 6.857e9 for Pythia 6.9B; the 13B
-// has 12 L h^2 + 2 V h. Two of the three ask for parallelism that is not supported yet.
-TEST(PublicConfigs, OfNeoxAreReadOrRefusedForANamedKey) {
+// has 12 L h^2 + 2 V h.
+TEST(PublicConfigs, OfNeoxAreRead) {
   const std::vector<fs::path> files = FilesIn("data/files/neox_yml", ".yml");
   if (files.empty()) GTEST_SKIP() << "no published configurations in " << PublicData();
 
-  const std::map<std::string, double> billions = {
-      {"13B.yml", 13.11}, {"20B.yml", 20.55}, {"pythia_6-9B.yml", 6.857}};
-  const std::map<std::string, const char*> refused = {
-      {"pythia_6-9B.yml", "partition_activations: checkpoints spread over the ranks"}};
+  struct Published {
+    double billions;
+    int tensor;
+    int pipeline;
+    Block block;
+  };
+  const std::map<std::string, Published> published = {
+      {"13B.yml", {13.11, 1, 1, Block::kPreNorm}},
+      {"20B.yml", {20.55, 2, 4, Block::kParallelTwoNorms}},
+      {"pythia_6-9B.yml", {6.857, 2, 1, Block::kParallelTwoNorms}}};
   for (const fs::path& file : files) {
     const std::string name = file.filename().string();
-    const std::string scenario =
-        "cluster:\n  node: tiny_node\n  nodes: 2\n"
-        "  fabric: {nics_per_node: 2, nic_bandwidth: 100 Gbps, latency: 2 us}\n"
-        "neox: n.yml\nmodel: {vocabulary: 50432}\n";
-    const std::map<std::string, std::string> content = {{"n.yml", Text(file)}};
-    const std::string error = ErrorOf(scenario, {}, content);
-    if (refused.contains(name)) {
-      EXPECT_THAT(error, HasSubstr(refused.at(name))) << name;
-    } else {
-      EXPECT_EQ(error, "") << name;
-    }
+    SCOPED_TRACE(name);
+    const Scenario s = ReadSmall(
+                           "cluster:\n  node: tiny_node\n  nodes: 2\n"
+                           "  fabric: {nics_per_node: 2, nic_bandwidth: 100 Gbps, latency: 2 us}\n"
+                           "neox: n.yml\nmodel: {vocabulary: 50432}\n",
+                           {}, {{"n.yml", Text(file)}})
+                           .scenario;
 
-    const Scenario s =
-        ReadSmall(scenario + "parallelism: {tensor: 1, pipeline: 1}\n", {}, content).scenario;
+    const Published& expected = published.at(name);
     const auto parameters = static_cast<double>(Layout(s.model).parameters());
-    EXPECT_NEAR(parameters * 1e-9 / billions.at(name), 1, 0.002) << name;
-    EXPECT_EQ(s.zero.stage, 1) << name;
+    EXPECT_NEAR(parameters * 1e-9 / expected.billions, 1, 0.002);
+    EXPECT_EQ(s.parallel.tensor, expected.tensor);
+    EXPECT_EQ(s.parallel.pipeline, expected.pipeline);
+    EXPECT_EQ(s.model.block, expected.block);
+    EXPECT_EQ(s.zero.stage, 1);
+    EXPECT_EQ(s.training.partition_checkpoints, name == "pythia_6-9B.yml");
   }
 }
 

@@ -235,6 +235,24 @@ TEST(ActivationMemory, KeepsEverySecondProductByOperators) {
 }
 
 // With fused attention a row of scores leaves one fp32 number: 4 a b s bytes.
+// A block's input, 2 h bytes a token, over the ranks; the sequence is divided already beside
+// sequence parallelism.
+TEST(ActivationMemory, DividesPartitionedCheckpoints) {
+  Scenario scenario = Tutorial();
+  scenario.parallel.tensor = 8;
+  scenario.training.partition_checkpoints = true;
+  const Bytes input = Bytes::Count(512 * 2 * scenario.model.hidden);
+
+  scenario.training.checkpointing = Checkpointing::kFull;
+  EXPECT_EQ(8 * ActivationMemoryOf(scenario).saved_per_layer, input);
+  scenario.parallel.sequence_parallel = true;
+  EXPECT_EQ(8 * ActivationMemoryOf(scenario).saved_per_layer, input);
+  scenario.training.checkpointing = Checkpointing::kNone;
+  const Bytes kept = ActivationMemoryOf(scenario).saved_per_layer;
+  scenario.training.partition_checkpoints = false;
+  EXPECT_EQ(ActivationMemoryOf(scenario).saved_per_layer, kept);
+}
+
 TEST(ActivationMemory, KeepsNoScoresWithFusedAttention) {
   Scenario scenario = Tutorial();
   scenario.training.checkpointing = Checkpointing::kNone;

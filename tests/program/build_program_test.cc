@@ -334,6 +334,31 @@ TEST(BuildProgram, ScattersWhatHasNoFlatBucket) {
   EXPECT_LT(mixed.at("gradients_in_node/node"), scattered.at("gradients_in_node/node"));
 }
 
+// One gather a layer and micro-step, of 2 h bytes a token.
+TEST(BuildProgram, GathersPartitionedCheckpointsBeforeTheyAreUsed) {
+  Scenario s = SmallScenario(2, 4);
+  s.parallel.tensor = 4;
+  s.zero.stage = 1;
+  s.training.gradient_accumulation_steps = 3;
+  s.training.partition_checkpoints = true;
+  s.training.checkpointing = Checkpointing::kSelective;
+  EXPECT_FALSE(CallsByName(Build(s)).contains("checkpoint_gather/tensor"));
+  s.training.checkpointing = Checkpointing::kFull;
+  const StepProgram program = Build(s);
+
+  int gathers = 0;
+  for (const Op& op : program.ops) {
+    if (op.kind != OpKind::kCollective) continue;
+    const Call& call = program.calls[op.call.value];
+    if (program.kinds[call.kind].name != "checkpoint_gather") continue;
+    EXPECT_EQ(op.phase, Phase::kBackward);
+    EXPECT_EQ(call.full, Bytes::Count(2 * s.training.sequence_length * s.model.hidden));
+    EXPECT_EQ(program.kinds[call.kind].group, (ProcessGroup{4, 1}));
+    ++gathers;
+  }
+  EXPECT_EQ(gathers, 3 * s.model.layers);
+}
+
 // A layer of experts once as one weight of four tensors, once as four weights of the same module.
 // Whatever DeepSpeed counts by tensor comes to the same bytes and calls.
 class Experts : public testing::TestWithParam<bool> {

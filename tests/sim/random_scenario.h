@@ -86,6 +86,7 @@ inline void DrawParallelism(Draws* draws, Scenario* s) {
   const int left = s->world_size() / parallel.tensor;
   if (left % 2 == 0) parallel.context = draws->From({1, 2});
   if (draws->Coin() && s->zero.stage != 3) DrawExperts(draws, s);
+  s->training.partition_checkpoints = draws->Coin();
   const int local = s->data_ranks_per_node();
   if (s->zero.shard_size > 0) s->zero.shard_size = local;
   if (s->zero.secondary_partition_size > 1) s->zero.secondary_partition_size = local;

@@ -87,6 +87,20 @@ TEST(ExportDeepSpeed, IsReadAgainAsTheSameForRandomScenarios) {
   }
 }
 
+TEST(ExportDeepSpeed, WritesShardsOfStage3ForMics) {
+  Scenario s = SmallScenario(2, 4);
+  s.zero.shard_size = 4;
+  EXPECT_EQ(ExportDeepSpeed(s).config["zero_optimization"]["mics_shard_size"], 4);
+  EXPECT_THAT(ExportDeepSpeed(s).left_out, IsEmpty());
+
+  s.zero.stage = 1;
+  s.parallel.tensor = 2;
+  EXPECT_FALSE(ExportDeepSpeed(s).config["zero_optimization"].contains("mics_shard_size"));
+  EXPECT_THAT(ExportDeepSpeed(s).left_out,
+              ElementsAre("zero.shard_size: DeepSpeed has it in stage 3 only",
+                          "parallelism: the training script divides the model"));
+}
+
 TEST(ExportDeepSpeed, SaysWhatNoKeyOfDeepSpeedSays) {
   Scenario s = SmallScenario(2, 4);
   EXPECT_THAT(ExportDeepSpeed(s).left_out, IsEmpty());

@@ -74,6 +74,9 @@ std::vector<std::string> LeftOut(const ZeroConfig& zero) {
 DeepSpeedExport ExportDeepSpeed(const Scenario& scenario) {
   const TrainingSpec& training = scenario.training;
   DeepSpeedExport result{.config = {}, .left_out = LeftOut(scenario.zero)};
+  if (scenario.parallel.model_ranks() > 1) {
+    result.left_out.emplace_back("parallelism: the training script divides the model");
+  }
   ordered_json& json = result.config;
   if (training.global_batch_size) json["train_batch_size"] = *training.global_batch_size;
   json["train_micro_batch_size_per_gpu"] = training.micro_batch_size;
