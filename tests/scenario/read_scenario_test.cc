@@ -302,10 +302,14 @@ TEST(Warnings, SayThatGradientsAreNotQuantizedInShardsOfOneNode) {
   const std::string why =
       ": no effect where the ranks of a shard lie in one node; gradients then travel unquantised";
 
-  EXPECT_THAT(WarningsOf("  quantized_gradients: true\n  shard_size: node\n"
-                         "  overlap: {quantized_reduce: true, reduce: false}\n"),
-              ElementsAre("s.yaml:11:3: warning: zero.quantized_gradients" + why,
-                          "s.yaml:13:13: warning: zero.overlap.quantized_reduce" + why));
+  EXPECT_THAT(
+      WarningsOf("  quantized_gradients: true\n  shard_size: node\n"
+                 "  overlap: {quantized_reduce: true, reduce: false}\n"),
+      ElementsAre("s.yaml:11:3: warning: zero.quantized_gradients" + why,
+                  "s.yaml:11:24: warning: zero.quantized_gradients: DeepSpeed sums over all "
+                  "GPUs of the nodes (utils/groups.py), not over the ranks of shard_size; "
+                  "computed over the latter, which it does not do",
+                  "s.yaml:13:13: warning: zero.overlap.quantized_reduce" + why));
   EXPECT_THAT(FsdpWarningsOf("  quantized_gradients: true\n  shard_size: node\n"
                              "  reduce_precision: fp32\n"),
               ElementsAre("s.yaml:11:3: warning: fsdp.quantized_gradients" + why));
