@@ -55,7 +55,7 @@ Bytes ModelCollectives::KeysAndValuesBytes() const {
   const std::int64_t width = model.latent_attention ? model.latent_attention->kv_rank +
                                                           model.latent_attention->rope_dimension
                                                     : 2 * model.kv_hidden();
-  return Bytes::Count(2 * view_->parallel.context * view_->tokens_per_micro_batch() * width);
+  return Bytes::Count(2 * width * view_->parallel.context * view_->tokens_per_micro_batch());
 }
 
 void ModelCollectives::Run(const char* name, CollectiveOp op, Communicator communicator, Bytes full,
@@ -117,7 +117,7 @@ void ModelCollectives::After(const Visit& visit, const Label& label) {
     if (visit.part == Part::kHead && !backward) {
       // Largest logit, sum of exponentials and the target's logit of every token, in fp32.
       Run("loss_sum", CollectiveOp::kAllReduce, Communicator::kTensor,
-          Bytes::Count(3 * 4 * view_->tokens_per_micro_batch()), 3, label);
+          Bytes::Count(std::int64_t{12} * view_->tokens_per_micro_batch()), 3, label);
     }
   }
   if (backward ? visit.part == Part::kCombine : visit.part == Part::kDispatch) Exchange(label);

@@ -326,9 +326,9 @@ void SectionReader::Finish() {
   for (const KeySpec* key : KeysOf(table_path_)) {
     known.emplace_back(key->name());
     // Those that are resolved before anything is read.
-    constexpr std::string_view kResolved[] = {"base", "deepspeed_config", "huggingface", "include",
-                                              "neox"};
-    if (std::ranges::find(kResolved, key->name()) != std::end(kResolved)) continue;
+    constexpr std::string_view resolved[] = {"base", "deepspeed_config", "huggingface", "include",
+                                             "neox"};
+    if (std::ranges::find(resolved, key->name()) != std::end(resolved)) continue;
     ZEROSIM_CHECK(asked_.contains(key->name()), "{} is in the table but not read", key->path);
   }
   if (node_ == nullptr) return;
