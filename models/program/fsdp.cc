@@ -1,6 +1,8 @@
 #include "models/program/fsdp.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
 #include <utility>
 
 #include "models/compute/compute.h"
@@ -44,16 +46,15 @@ void FsdpSharding::FindUnits() {
   std::vector<bool> counted(layout_->weights.size(), false);
   int embedding = -1;
   int head = -1;
-  std::vector<int> unit_of_layer;
+  std::map<int, int> unit_of_layers;  // by their number over blocks_per_unit
   for (const Visit& visit : *trace_) {
     int unit = 0;
     if (visit.layer >= 0) {
-      const auto place = static_cast<std::size_t>(visit.layer / fsdp_->blocks_per_unit);
-      if (place >= unit_of_layer.size()) {
-        unit_of_layer.push_back(static_cast<int>(units_.size()));
-        units_.push_back({});
-      }
-      unit = unit_of_layer[place];
+      // Layers of a pipeline's stage need not start at 0 or follow each other.
+      const auto [place, is_new] = unit_of_layers.try_emplace(visit.layer / fsdp_->blocks_per_unit,
+                                                              static_cast<int>(units_.size()));
+      if (is_new) units_.push_back({});
+      unit = place->second;
     } else {
       int& outside = apart && visit.part != Part::kEmbedding ? head : embedding;
       if (outside < 0) {
@@ -99,6 +100,16 @@ int FsdpSharding::SpanFrom(int v) const {
 int FsdpSharding::SpanTo(int v) const {
   const auto span = std::ranges::find(spans_, v, &Span::last);
   return span == spans_.end() ? -1 : static_cast<int>(span - spans_.begin());
+}
+
+bool FsdpSharding::Follows(int span) const {
+  if (span + 1 == static_cast<int>(spans_.size())) return false;
+  const Span& here = spans_[span];
+  const Span& next = spans_[span + 1];
+  if (here.backward != next.backward) return false;
+  const int from = (*trace_)[here.last].layer;
+  const int to = (*trace_)[next.first].layer;
+  return from < 0 || to < 0 || std::abs(to - from) <= 1;
 }
 
 bool FsdpSharding::ReleasesAfterForward(const Unit& unit) const {
@@ -181,7 +192,7 @@ void FsdpSharding::Before(int v, const Label& label) {
     unit.copied = true;
   }
   const int next = span + 1;
-  if (next == static_cast<int>(spans_.size()) || spans_[next].backward != here.backward) return;
+  if (!Follows(span)) return;
   const bool ahead =
       here.backward ? fsdp_->backward_prefetch == BackwardPrefetch::kPre : fsdp_->forward_prefetch;
   if (ahead) Unshard(spans_[next].unit, label);
@@ -191,7 +202,7 @@ void FsdpSharding::After(int v, const Label& label) {
   const Visit& visit = (*trace_)[v];
   for (const int w : visit.begun) {
     // Full gradients of earlier micro-steps are added to.
-    if (has_gradients_) break;
+    if (units_[unit_of_visit_[v]].has_gradients) break;
     writer_->Memory(MemoryTerm::kGradients, Bytes::Count(2 * layout_->weights[w].elements()));
   }
   const int span = SpanTo(v);
@@ -205,12 +216,13 @@ void FsdpSharding::After(int v, const Label& label) {
   const bool again = std::any_of(spans_.begin() + span + 1, spans_.end(),
                                  [&](const Span& later) { return later.unit == here.unit; });
   if (again) return;
-  if (fsdp_->backward_prefetch == BackwardPrefetch::kPost &&
-      span + 1 < static_cast<int>(spans_.size())) {
+  if (fsdp_->backward_prefetch == BackwardPrefetch::kPost && Follows(span)) {
     Unshard(spans_[span + 1].unit, label);
   }
   Reshard(here.unit, label);
-  if (last_ || !fsdp_->no_sync) ReduceGradients(here.unit, label);
+  // Full gradients wait for those of later micro-steps, or are reduced.
+  units_[here.unit].has_gradients = fsdp_->no_sync && !last_;
+  if (!units_[here.unit].has_gradients) ReduceGradients(here.unit, label);
 }
 
 void FsdpSharding::ReduceGradients(int unit, const Label& label) {
@@ -271,9 +283,8 @@ void FsdpSharding::ReduceShard(const Unit& unit, const Label& label) {
 }
 
 void FsdpSharding::FinishMicroStep(const Label&) {
-  has_gradients_ = fsdp_->no_sync && !last_;
   writer_->StreamWaits(Stream::kCompute, Stream::kReduce);
-  if (has_gradients_) return;
+  if (fsdp_->no_sync && !last_) return;
   writer_->Memory(MemoryTerm::kGradients, -1 * gradients_in_flight_);
   gradients_in_flight_ = Bytes();
 }

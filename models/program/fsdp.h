@@ -42,7 +42,8 @@ class FsdpSharding : public Sharding {
     bool gathered = false;     // or in flight
     bool copied = false;       // into its parameters
     bool secondary = false;    // hpZ's second shard is written
-    OpId ready;                // its weights are there
+    bool has_gradients = false;  // in full, of earlier micro-steps (no_sync)
+    OpId ready;                  // its weights are there
   };
   // Visits of one pass that belong together: [first, last].
   struct Span {
@@ -59,6 +60,9 @@ class FsdpSharding : public Sharding {
 
   void FindUnits();
   void FindSpans();
+  // Whether the span after `span` runs right after it: in a pipeline another stage may come
+  // between.
+  bool Follows(int span) const;
   // The span that a visit starts or ends; -1 if it is inside of one.
   int SpanFrom(int v) const;
   int SpanTo(int v) const;
@@ -89,7 +93,6 @@ class FsdpSharding : public Sharding {
   Bytes gradients_in_flight_;      // full gradients that the reduce stream still reads
   Bytes secondary_bytes_;
   bool last_ = false;
-  bool has_gradients_ = false;  // full gradients of earlier micro-steps (no_sync)
 };
 
 }  // namespace zerosim
