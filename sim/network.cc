@@ -1,6 +1,7 @@
 #include "sim/network.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +15,12 @@ Seconds LatencyOf(const Parameter& measured, Seconds specified) {
 }
 
 }  // namespace
+
+double PcieFraction(const ClusterSpec& cluster) {
+  const BytesPerSecond slot = cluster.node.pcie_bandwidth;
+  if (slot == BytesPerSecond()) return std::numeric_limits<double>::infinity();
+  return Ratio(slot, cluster.fabric.nic_bandwidth);
+}
 
 LinkId NetworkModel::LinkOf(LinkId kind, int stage, Direction direction) const {
   if (!has_pipeline()) return kind;

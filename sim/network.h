@@ -69,4 +69,7 @@ struct NetworkModel {
 // Capacities with the calibration applied; a NIC is no faster than its PCIe slot.
 NetworkModel NetworkOf(const ClusterSpec& cluster, const ProcessGroup& pipeline = {});
 
+// The fraction of a NIC's line rate that its PCIe slot lets pass; infinite if the slot is unknown.
+double PcieFraction(const ClusterSpec& cluster);
+
 }  // namespace zerosim

@@ -40,7 +40,7 @@ struct MemoryReport {
   Bytes after_step;  // allocated when the step is over, without context
   Bytes capacity;
   bool fits = true;
-  std::string peak_at;  // "backward layers.39.mlp_in, 1.234 s"
+  std::string peak_at;  // when the host launches "backward head, 1.234 s"
   MemoryTerms terms;    // at the peak
 };
 

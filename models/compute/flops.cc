@@ -91,12 +91,12 @@ LinearShape LinearShapeOf(Part part, const TransformerSpec& model) {
       return {.outputs = in * mixture.ffn_hidden,
               .inputs = hidden,
               .copies = copies,
-              .groups = mixture.experts};
+              .groups = std::max<std::int64_t>(1, mixture.experts_held())};
     case Part::kExpertsOut:
       return {.outputs = hidden,
               .inputs = mixture.ffn_hidden,
               .copies = copies,
-              .groups = mixture.experts};
+              .groups = std::max<std::int64_t>(1, mixture.experts_held())};
     case Part::kSharedIn:
       return {.outputs = in * mixture.shared_ffn_hidden, .inputs = hidden};
     case Part::kSharedOut:

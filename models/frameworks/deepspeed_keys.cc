@@ -284,11 +284,15 @@ constexpr DeepSpeedKey kKeys[] = {
      .use = kRefused,
      .why = "the degree of tensor parallelism is not read from here; give parallelism.tensor and "
             "leave it out"},
-    {.path = "expert_parallel", .use = kRefused, .why = "expert parallelism is not supported yet"},
+    {.path = "expert_parallel",
+     .use = kRefused,
+     .why = "the degree of expert parallelism is not read from here; give parallelism.expert and "
+            "leave it out"},
     {.path = "pipeline", .use = kNoEffect, .why = "it acts with a pipeline module only"},
     {.path = "use_data_before_expert_parallelism",
-     .use = kNoEffect,
-     .why = "there is no expert parallelism"},
+     .use = kRefused,
+     .harmless = "false",
+     .why = "expert-parallel ranks that are far apart are not modelled"},
 
     // What the model computes.
     {.path = "optimizer", .use = kRead},

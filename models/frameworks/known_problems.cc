@@ -100,7 +100,7 @@ constexpr KnownProblem kProblems[] = {
      .severity = Severity::kWarning,
      .holds =
          [](const Situation& s) {
-           return QuantizesGradients(s) && ClusterOf(s).nodes > 1 && TensorOf(s) > 1;
+           return QuantizesGradients(s) && s.groups.across.size > 1 && TensorOf(s) > 1;
          },
      .what = "DeepSpeed sums over all GPUs of the nodes (utils/groups.py), which with tensor "
              "parallelism hold gradients of different weights; computed over data-parallel ranks, "
@@ -109,7 +109,7 @@ constexpr KnownProblem kProblems[] = {
      .severity = Severity::kWarning,
      .holds =
          [](const Situation& s) {
-           return QuantizesGradients(s) && ClusterOf(s).nodes > 1 && s.groups.replicas.size > 1;
+           return QuantizesGradients(s) && s.groups.across.size > 1 && s.groups.replicas.size > 1;
          },
      .what = "DeepSpeed sums over all GPUs of the nodes (utils/groups.py), not over the ranks of "
              "shard_size; computed over the latter, which it does not do"},

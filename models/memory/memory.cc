@@ -47,18 +47,33 @@ int Communicators(const Scenario& scenario, const ProcessGroups& groups) {
   int count = 1;
   if (scenario.secondary_size() > 1) ++count;
   if (groups.replicas.size > 1) ++count;
+  for (const int size : {groups.tensor.size, groups.context.size, groups.pipeline.size}) {
+    if (size > 1) ++count;
+  }
+  if (groups.expert.size > 1) count += 2;
   if (scenario.shards_weights() && scenario.quantized_gradients() && groups.across.size > 1) {
     count += 2;
   }
   return count;
 }
 
+// Elements of a rank's part if everything lies in one flat buffer, experts in another where fewer
+// ranks hold the same.
+std::int64_t FlatShard(const Scenario& scenario, const ModelLayout& layout,
+                       const ProcessGroups& groups) {
+  const std::int64_t experts = scenario.divided_experts(layout);
+  return CeilDiv(layout.parameters() - experts, groups.shard.size) +
+         CeilDiv(experts, groups.expert_data.size);
+}
+
 // FSDP keeps weights and gradients in fp32 and Adam's moments with them; 16-bit weights exist only
 // while they are gathered.
-StaticMemory FsdpStates(const FsdpConfig& fsdp, const ModelLayout& layout, int shards) {
+StaticMemory FsdpStates(const Scenario& scenario, const ModelLayout& layout,
+                        const ProcessGroups& groups) {
   constexpr std::int64_t kFp32 = 4;
   const std::int64_t all = layout.parameters();
-  const std::int64_t shard = fsdp.sharding == FsdpStrategy::kNoShard ? all : CeilDiv(all, shards);
+  const std::int64_t shard =
+      scenario.fsdp->sharding == FsdpStrategy::kNoShard ? all : FlatShard(scenario, layout, groups);
   return {.parameters = Bytes::Count(kFp32 * shard),
           .gradients = Bytes::Count(kFp32 * shard),
           .optimizer = Bytes::Count(2 * kFp32 * shard),
@@ -130,12 +145,12 @@ StaticMemory StaticMemoryOf(const Scenario& scenario, const ModelLayout& layout)
   const Bytes context =
       Bytes::Count(kCudaContext + Communicators(scenario, groups) * kNcclCommunicator);
   if (scenario.fsdp) {
-    StaticMemory states = FsdpStates(*scenario.fsdp, layout, ranks);
+    StaticMemory states = FsdpStates(scenario, layout, groups);
     states.context = context;
     return states;
   }
   const std::int64_t full = layout.parameters();
-  const std::int64_t flat_shard = CeilDiv(full, ranks);
+  const std::int64_t flat_shard = FlatShard(scenario, layout, groups);
   const std::int64_t shard = zero.stage == 3 ? ShardElements(layout, ranks) : flat_shard;
 
   std::int64_t parameters = full;

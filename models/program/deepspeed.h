@@ -32,6 +32,8 @@ class DeepSpeedSharding : public Sharding {
   void FinishStep(const Label& label) override;
 
  private:
+  // Gathers updated weights over the ranks that share their optimizer states.
+  void Refresh(Communicator communicator, std::int64_t elements, const Label& label);
   // Stages 0 and 1 reduce only in the last micro-step, and after backward.
   bool ReducesInBackward() const { return scenario_->zero.stage >= 2; }
 

@@ -65,7 +65,13 @@ void FsdpSharding::FindUnits() {
     }
     unit_of_visit_.push_back(unit);
     for (const int w : visit.weights) {
-      if (!counted[w]) units_[unit].elements += layout_->weights[w].elements();
+      const Weight& weight = layout_->weights[w];
+      if (!counted[w]) {
+        units_[unit].elements += weight.elements();
+        if (weight.expert && scenario_->parallel.expert > 1) {
+          units_[unit].experts += weight.elements();
+        }
+      }
       counted[w] = true;
     }
   }
@@ -117,25 +123,31 @@ void FsdpSharding::Unshard(int unit, const Label& label) {
   if (fsdp_->limit_all_gathers) {
     while (released_.size() >= kMaxReleasedUnits) WaitForRelease(label);
   }
+  GatherPart(u.secondary ? Communicator::kSecondary : Communicator::kShard, u.elements - u.experts,
+             label, &u.ready);
+  if (u.experts > 0) GatherPart(Communicator::kExpertData, u.experts, label, &u.ready);
+}
+
+void FsdpSharding::GatherPart(Communicator communicator, std::int64_t elements, const Label& label,
+                              OpId* ready) {
   const ClusterSpec& cluster = scenario_->cluster;
-  const Communicator communicator = u.secondary ? Communicator::kSecondary : Communicator::kShard;
   const int shards = kinds_.GroupOf(communicator).size;
-  GatherCall gather = GatherCallOf(u.elements, CeilDiv(u.elements, shards), shards,
-                                   fsdp_->quantized_weights, cluster);
+  GatherCall gather =
+      GatherCallOf(elements, CeilDiv(elements, shards), shards, fsdp_->quantized_weights, cluster);
   const char* name = label.phase == Phase::kForward ? "weights_forward" : "weights_backward";
   gather.call.kind = kinds_.Kind(name, CollectiveOp::kAllGather, communicator, writer_);
   // The shard is kept in fp32 and cast to 16 bit before it travels.
-  gather.lead += MemoryTime(Bytes::Count(6 * CeilDiv(u.elements, shards)), cluster);
+  gather.lead += MemoryTime(Bytes::Count(6 * CeilDiv(elements, shards)), cluster);
   writer_->HostWork(
       label, Seconds::Count((2 + gather.call.launches) * cluster.calibration.host_launch.value));
-  u.ready = writer_->Collective(Stream::kGather, communicator, WithAction(label, Action::kGather),
-                                gather.call, gather.lead);
-  writer_->StreamWaits(Stream::kGather, u.ready);
+  *ready = writer_->Collective(Stream::kGather, communicator, WithAction(label, Action::kGather),
+                               gather.call, gather.lead);
+  writer_->StreamWaits(Stream::kGather, *ready);
   writer_->Memory(MemoryTerm::kLiveParameters, gather.call.full);
   if (const auto& format = fsdp_->quantized_weights) {
-    u.ready = writer_->Kernel(Stream::kGather, WithAction(label, Action::kDequantize),
-                              MemoryTime(QuantizeTraffic(u.elements, format->bits), cluster));
-    writer_->Memory(MemoryTerm::kLiveParameters, Full(u) - gather.call.full);
+    *ready = writer_->Kernel(Stream::kGather, WithAction(label, Action::kDequantize),
+                             MemoryTime(QuantizeTraffic(elements, format->bits), cluster));
+    writer_->Memory(MemoryTerm::kLiveParameters, Bytes::Count(2 * elements) - gather.call.full);
   }
 }
 
@@ -208,29 +220,35 @@ void FsdpSharding::ReduceGradients(int unit, const Label& label) {
     ReduceInTwoHops(u.elements, 1, kinds_.groups().shard.size, *fsdp_->quantized_gradients, cluster,
                     label, &kinds_, writer_);
   } else {
-    const bool fp32 = fsdp_->reduce_precision == ReducePrecision::kFp32;
-    const std::int64_t bytes = fp32 ? 4 : 2;
-    // Cast or copied into one buffer in the order of the shards.
-    writer_->Kernel(Stream::kReduce, reduce,
-                    MemoryTime(Bytes::Count((2 + bytes) * u.elements), cluster));
-    writer_->Memory(MemoryTerm::kBuffers, Bytes::Count(bytes * u.elements));
-    const bool shards = fsdp_->sharding != FsdpStrategy::kNoShard;
-    const Bytes full = Bytes::Count(bytes * u.elements);
-    const int kind =
-        kinds_.Kind("gradients", shards ? CollectiveOp::kReduceScatter : CollectiveOp::kAllReduce,
-                    Communicator::kShard, writer_);
-    const OpId op = writer_->Collective(
-        Stream::kReduce, Communicator::kShard, reduce,
-        {.kind = kind, .full = full, .payload = Bytes::Count(2 * u.elements)}, Seconds());
-    writer_->StreamWaits(Stream::kReduce, op);
-    writer_->Memory(MemoryTerm::kBuffers, Bytes::Count(-bytes * u.elements));
+    ReducePart(Communicator::kShard, u.elements - u.experts, reduce);
   }
+  if (u.experts > 0) ReducePart(Communicator::kExpertData, u.experts, reduce);
   ReduceShard(u, reduce);
+}
+
+void FsdpSharding::ReducePart(Communicator communicator, std::int64_t elements,
+                              const Label& label) {
+  const bool fp32 = fsdp_->reduce_precision == ReducePrecision::kFp32;
+  const std::int64_t bytes = fp32 ? 4 : 2;
+  // Cast or copied into one buffer in the order of the shards.
+  writer_->Kernel(Stream::kReduce, label,
+                  MemoryTime(Bytes::Count((2 + bytes) * elements), scenario_->cluster));
+  writer_->Memory(MemoryTerm::kBuffers, Bytes::Count(bytes * elements));
+  const bool shards = fsdp_->sharding != FsdpStrategy::kNoShard;
+  const Bytes full = Bytes::Count(bytes * elements);
+  const int kind =
+      kinds_.Kind("gradients", shards ? CollectiveOp::kReduceScatter : CollectiveOp::kAllReduce,
+                  communicator, writer_);
+  const OpId op = writer_->Collective(
+      Stream::kReduce, communicator, label,
+      {.kind = kind, .full = full, .payload = Bytes::Count(2 * elements)}, Seconds());
+  writer_->StreamWaits(Stream::kReduce, op);
+  writer_->Memory(MemoryTerm::kBuffers, Bytes::Count(-bytes * elements));
 }
 
 // HSDP: the copies of a shard are summed; then the shard is added to the gradients in fp32.
 void FsdpSharding::ReduceShard(const Unit& unit, const Label& label) {
-  const std::int64_t shard = CeilDiv(unit.elements, kinds_.groups().shard.size);
+  const std::int64_t shard = ShardOf(unit);
   const std::int64_t bytes = fsdp_->reduce_precision == ReducePrecision::kFp32 ? 4 : 2;
   if (kinds_.groups().replicas.size > 1) {
     const Bytes full = Bytes::Count(bytes * shard);
@@ -253,10 +271,16 @@ void FsdpSharding::FinishMicroStep(const Label&) {
   gradients_in_flight_ = Bytes();
 }
 
+std::int64_t FsdpSharding::ShardOf(const Unit& unit) const {
+  return CeilDiv(unit.elements - unit.experts, kinds_.groups().shard.size) +
+         CeilDiv(unit.experts, kinds_.groups().expert_data.size);
+}
+
 std::int64_t FsdpSharding::optimizer_elements() const {
-  const int shards = fsdp_->sharding == FsdpStrategy::kNoShard ? 1 : kinds_.groups().shard.size;
   std::int64_t elements = 0;
-  for (const Unit& unit : units_) elements += CeilDiv(unit.elements, shards);
+  for (const Unit& unit : units_) {
+    elements += fsdp_->sharding == FsdpStrategy::kNoShard ? unit.elements : ShardOf(unit);
+  }
   return elements;
 }
 

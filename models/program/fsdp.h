@@ -37,10 +37,11 @@ class FsdpSharding : public Sharding {
  private:
   struct Unit {
     std::int64_t elements = 0;
-    bool root = false;       // holds what lies outside of all units: never released within a step
-    bool gathered = false;   // or in flight
-    bool secondary = false;  // hpZ's second shard is written
-    OpId ready;              // its weights are there
+    std::int64_t experts = 0;  // of them, those that expert parallelism divides
+    bool root = false;         // holds what lies outside of all units: never released within a step
+    bool gathered = false;     // or in flight
+    bool secondary = false;    // hpZ's second shard is written
+    OpId ready;                // its weights are there
   };
   // Visits of one pass that belong together: [first, last].
   struct Span {
@@ -64,6 +65,11 @@ class FsdpSharding : public Sharding {
   void Unshard(int unit, const Label& label);
   void Reshard(int unit, const Label& label);
   void ReduceGradients(int unit, const Label& label);
+  // The same for the part of a unit that the ranks of `communicator` share.
+  void GatherPart(Communicator communicator, std::int64_t elements, const Label& label,
+                  OpId* ready);
+  void ReducePart(Communicator communicator, std::int64_t elements, const Label& label);
+  std::int64_t ShardOf(const Unit& unit) const;
   void ReduceShard(const Unit& unit, const Label& label);
   void WaitForRelease(const Label& label);
   bool ReleasesAfterForward(const Unit& unit) const;

@@ -101,11 +101,18 @@ void GradientReducer::Reduce(const Label& label) {
     const int calls = BucketsOf(bucket_);
     writer_->HostWork(label,
                       Seconds::Count(3 * calls * scenario_->cluster.calibration.host_launch.value));
-    ReduceFlat(CollectiveOp::kAllReduce, bucket_elements_, calls, label);
+    ReduceFlat(CollectiveOp::kAllReduce, Communicator::kShard, bucket_elements_, calls, label);
   } else if (HasTwoHops()) {
     for (const int w : plain) ReduceTogether({w}, label);
-  } else if (!plain.empty()) {
-    ReduceTogether(plain, label);
+  } else {
+    // Experts that the ranks divide are reduced over those that hold the same.
+    const auto experts = std::stable_partition(plain.begin(), plain.end(), [&](int w) {
+      return scenario_->parallel.expert == 1 || !layout_->weights[w].expert;
+    });
+    const std::vector<int> divided(experts, plain.end());
+    plain.erase(experts, plain.end());
+    if (!plain.empty()) ReduceTogether(plain, label);
+    if (!divided.empty()) ReduceTogether(divided, label, Communicator::kExpertData);
   }
   for (const int w : quantized) ReduceQuantized(w, label);
 
@@ -124,10 +131,11 @@ void GradientReducer::Reduce(const Label& label) {
   bucket_elements_ = 0;
 }
 
-void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Label& label) {
+void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Label& label,
+                                     std::optional<Communicator> over) {
   const ClusterSpec& cluster = scenario_->cluster;
   const Communicator communicator =
-      scenario_->zero.stage == 3 ? Communicator::kShard : Communicator::kData;
+      over.value_or(scenario_->zero.stage == 3 ? Communicator::kShard : Communicator::kData);
   const int world = kinds_.GroupOf(communicator).size;
   std::int64_t elements = 0;
   std::int64_t tensors = 0;
@@ -147,21 +155,19 @@ void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Labe
   const ZeroConfig& zero = scenario_->zero;
   const bool scatter = zero.stage == 3 ||
                        (zero.stage > 0 && zero.collective() == GradientCollective::kReduceScatter);
-  ReduceFlat(scatter ? CollectiveOp::kReduceScatter : CollectiveOp::kAllReduce, elements, calls,
-             label);
+  ReduceFlat(scatter ? CollectiveOp::kReduceScatter : CollectiveOp::kAllReduce, communicator,
+             elements, calls, label);
 }
 
-void GradientReducer::ReduceFlat(CollectiveOp operation, std::int64_t elements, int calls,
-                                 const Label& label) {
-  const bool stage3 = scenario_->zero.stage == 3;
-  const Communicator communicator = stage3 ? Communicator::kShard : Communicator::kData;
+void GradientReducer::ReduceFlat(CollectiveOp operation, Communicator communicator,
+                                 std::int64_t elements, int calls, const Label& label) {
   const Bytes full = Bytes::Count(2 * elements);
   const int kind = kinds_.Kind("gradients", operation, communicator, writer_);
   const OpId op = writer_->Collective(
       Stream::kReduce, communicator, WithAction(label, Action::kReduce),
       {.kind = kind, .full = full, .payload = full, .launches = calls}, Seconds());
   writer_->StreamWaits(Stream::kReduce, op);
-  if (stage3) ReduceOverReplicas(elements, label);
+  if (scenario_->zero.stage == 3) ReduceOverReplicas(elements, label);
 }
 
 // MiCS: copies of a shard are summed at the boundary of gradient accumulation

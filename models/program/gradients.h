@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "models/program/collective_kinds.h"
@@ -39,8 +40,11 @@ class GradientReducer {
  private:
   const ProcessGroups& groups() const { return kinds_.groups(); }
   void Reduce(const Label& label);
-  void ReduceTogether(const std::vector<int>& weights, const Label& label);
-  void ReduceFlat(CollectiveOp operation, std::int64_t elements, int calls, const Label& label);
+  // Over the stage's group, or another.
+  void ReduceTogether(const std::vector<int>& weights, const Label& label,
+                      std::optional<Communicator> over = std::nullopt);
+  void ReduceFlat(CollectiveOp operation, Communicator communicator, std::int64_t elements,
+                  int calls, const Label& label);
   void ReduceQuantized(int weight, const Label& label);
   void ReduceOverReplicas(std::int64_t elements, const Label& label);
   int BucketsOf(const std::vector<int>& weights) const;

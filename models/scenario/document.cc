@@ -175,6 +175,12 @@ bool CheckBytes(std::string_view text, const std::string& file, Problems* proble
       problems->Add(at, fmt::format("expected text, got the control character 0x{:02X}", c));
       return false;
     }
+    if (c == '\r' && !text.substr(i + 1).starts_with('\n')) {
+      problems->Add(at,
+                    "expected lines that end in LF or CR LF, got a CR alone; save the file with "
+                    "Unix line ends");
+      return false;
+    }
     if (c == '\t' && only_blanks) {
       problems->Add(at, "expected spaces as indentation, got a tab");
       return false;

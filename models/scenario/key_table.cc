@@ -199,7 +199,7 @@ constexpr KeySpec kKeys[] = {
 
     {.path = "cluster.fabric",
      .otherwise = "every key at its default; with more than one node the "
-                  "section is required",
+                  "section is required unless the node has nic_bandwidth",
      .meaning = "The network between the nodes."},
     {.path = "cluster.fabric.kind",
      .type = kChoice,
@@ -676,6 +676,14 @@ constexpr KeySpec kKeys[] = {
      .high = 1024,
      .meaning = "Runs of layers that each stage holds, interleaved; more of them make the bubble "
                 "smaller and the sends more. The stages must then divide the micro-batches."},
+    {.path = "parallelism.expert",
+     .type = kInteger,
+     .fallback = "1",
+     .low = 1,
+     .high = 65'536,
+     .meaning = "Ranks that divide the experts of a mixture (EP), out of the data-parallel ranks; "
+                "tokens go to their experts by all-to-alls. Must divide the experts and the "
+                "data-parallel ranks. Goes with zero.stage 0 to 2 and with fsdp."},
     {.path = "parallelism.order",
      .type = kChoice,
      .fallback = "tp-dp-pp",
@@ -1062,17 +1070,9 @@ constexpr KeySpec kKeys[] = {
                 "ring over all ranks, or one in each node and one across."},
 };
 
-constexpr ReservedKey kReserved[] = {
-    {"parallelism.expert", "expert parallelism is not supported yet"},
-};
-
 }  // namespace
 
 std::span<const KeySpec> AllKeys() {
   return kKeys;
 }
-std::span<const ReservedKey> ReservedKeys() {
-  return kReserved;
-}
-
 }  // namespace zerosim

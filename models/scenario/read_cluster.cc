@@ -95,8 +95,8 @@ ClusterSpec ReadCluster(SectionReader section) {
   ClusterSpec cluster;
   section.Read("nodes", &cluster.nodes);
   cluster.node = ReadNode(section.Section("node"));
-  cluster.fabric =
-      ReadFabric(section.Section("fabric"), section.Has("fabric") ? cluster.node : NodeSpec());
+  const bool fabric = section.Has("fabric") || cluster.nodes > 1;
+  cluster.fabric = ReadFabric(section.Section("fabric"), fabric ? cluster.node : NodeSpec());
   cluster.calibration = ReadCalibration(section.Section("calibration"));
   section.Finish();
   return cluster;

@@ -202,6 +202,7 @@ ParallelSpec ReadParallelism(SectionReader section) {
   section.Read("context", &parallel.context);
   section.Read("pipeline", &parallel.pipeline);
   section.Read("virtual_stages", &parallel.virtual_stages);
+  section.Read("expert", &parallel.expert);
   section.ReadChoice("order", &parallel.order);
   section.Finish();
   return parallel;

@@ -64,6 +64,12 @@ struct Scenario {
     return std::max(1, cluster.node.gpus / std::max(1, stride));
   }
 
+  // Parameters of a rank's layout that fewer data-parallel ranks than all hold: experts, if
+  // divided.
+  std::int64_t divided_experts(const ModelLayout& layout) const {
+    return parallel.expert > 1 ? layout.expert_parameters() : 0;
+  }
+
   // Ranks that work on samples of their own. Context-parallel ranks share theirs.
   int sample_ranks() const { return world_size() / parallel.model_ranks(); }
 

@@ -338,14 +338,9 @@ void SectionReader::Finish() {
 }
 
 void SectionReader::ReportUnknown(const Entry& entry, const std::vector<std::string>& known) {
-  const std::string table_path = Join(table_path_, entry.key);
   const std::string shown = Join(path_, entry.key.size() > 60 ? Quoted(entry.key) : entry.key);
-  const auto reserved = std::ranges::find(ReservedKeys(), table_path, &ReservedKey::path);
-  const bool is_reserved = reserved != ReservedKeys().end();
-  const std::string nearest = is_reserved ? "" : Nearest(entry.key, known);
-  if (is_reserved) {
-    problems_->Add(entry.where, fmt::format("{}: {}", shown, reserved->why));
-  } else if (nearest.empty()) {
+  const std::string nearest = Nearest(entry.key, known);
+  if (nearest.empty()) {
     problems_->Add(entry.where, shown + ": no such key");
   } else {
     problems_->Add(entry.where,

@@ -109,7 +109,8 @@ class LayoutBuilder {
     std::vector<int> weights = {Add(name, rows, columns)};
     if (spec_.mlp_biases()) weights.push_back(Add(name + ".bias", rows, 0));
     for (const int w : weights) {
-      layout_.weights[w].count = spec_.mixture->experts;
+      layout_.weights[w].count = spec_.mixture->experts_held();
+      layout_.weights[w].expert = true;
       layout_.weights[w].active = spec_.mixture->experts_per_token;
     }
     Hook(part, layer, std::move(weights));
@@ -243,6 +244,14 @@ class LayoutBuilder {
 std::int64_t ModelLayout::parameters() const {
   std::int64_t sum = 0;
   for (const Weight& weight : weights) sum += weight.elements();
+  return sum;
+}
+
+std::int64_t ModelLayout::expert_parameters() const {
+  std::int64_t sum = 0;
+  for (const Weight& weight : weights) {
+    if (weight.expert) sum += weight.elements();
+  }
   return sum;
 }
 

@@ -6,9 +6,11 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "models/parallel/rank_view.h"
 #include "models/program/trace.h"
 #include "tests/sim/scenarios.h"
 
@@ -171,6 +173,27 @@ TEST(BuildProgram, WarnsOfShardsThatQwzCanNotGroup) {
   ASSERT_FALSE(program.warnings.empty());
   EXPECT_NE(program.warnings[0].find("has no group count that DeepSpeed accepts"),
             std::string::npos);
+}
+
+TEST(BuildProgram, NamesKernelsOutsideOfTheBlocksByTheirPart) {
+  Scenario s = SmallScenario(2, 4);
+  s.zero.stage = 0;
+  const StepProgram program = Build(s);
+
+  std::vector<Part> parts;
+  for (const Op& op : program.ops) {
+    if (op.kind == OpKind::kKernel && op.stream == Stream::kCompute && op.layer < 0 &&
+        op.phase != Phase::kOptimizer) {
+      parts.push_back(op.part);
+    }
+  }
+  EXPECT_EQ(parts, (std::vector{Part::kEmbedding, Part::kFinalNorm, Part::kHead, Part::kHead,
+                                Part::kFinalNorm, Part::kEmbedding}));
+
+  // Logits are allocated for the forward of the head.
+  const auto logits = std::ranges::find(program.memory, MemoryTerm::kLogits, &MemoryEvent::term);
+  ASSERT_NE(logits, program.memory.end());
+  EXPECT_EQ(NameOf(program, logits->next), "forward head");
 }
 
 TEST(BuildProgram, FreesEverythingThatItAllocates) {
@@ -364,6 +387,75 @@ TEST(BuildProgram, OfManyExpertsIsSmall) {
   s.zero.stage = 3;
 
   EXPECT_LT(Build(s).ops.size(), 10'000);
+}
+
+// 8 experts of a mixture on 8 ranks, two layers.
+Scenario Experts(int expert_parallel) {
+  Scenario s = SmallScenario(2, 4);
+  s.model.layers = 2;
+  s.model.mixture = MixtureSpec{.experts = 8, .experts_per_token = 2, .ffn_hidden = 512};
+  s.parallel.expert = expert_parallel;
+  s.training.checkpointing = Checkpointing::kNone;
+  s.fsdp.emplace();
+  return s;
+}
+
+StepProgram BuildRank(const Scenario& s) {
+  return BuildProgram(s, Layout(RankModel(s.model, s.parallel)));
+}
+
+TEST(ExpertParallelism, SendsTokensToTheirExpertsAndBackInEveryPass) {
+  const Scenario s = Experts(4);
+  const StepProgram program = BuildRank(s);
+
+  int exchanges = 0;
+  for (const Call& call : program.calls) {
+    const CallKind& kind = program.kinds[call.kind];
+    if (kind.name != "tokens_to_experts") continue;
+    ++exchanges;
+    EXPECT_EQ(kind.group, (ProcessGroup{4, 1}));
+    EXPECT_EQ(call.full, Bytes::Count(2 * 2 * s.tokens_per_micro_batch() * s.model.hidden));
+  }
+  EXPECT_EQ(exchanges, 2 * 2 * 2);  // there and back, forward and backward, two layers
+}
+
+TEST(ExpertParallelism, GathersAndReducesExpertsOverThoseThatHoldTheSame) {
+  const Scenario s = Experts(4);
+  const ModelLayout rank = Layout(RankModel(s.model, s.parallel));
+  const std::int64_t experts = rank.expert_parameters();
+  const StepProgram program = BuildRank(s);
+
+  // A quarter of the experts each, all of them together.
+  EXPECT_EQ(4 * experts, Layout(s.model).expert_parameters());
+  EXPECT_EQ(rank.parameters() - experts,
+            Layout(s.model).parameters() - Layout(s.model).expert_parameters());
+  std::map<std::string, Bytes> payload;
+  for (const Call& call : program.calls) {
+    const CallKind& kind = program.kinds[call.kind];
+    payload[kind.name + "/" + kind.group_name] += call.payload;
+    if (kind.group_name != "expert_data") continue;
+    EXPECT_EQ(kind.group, (ProcessGroup{2, 4}));
+  }
+  EXPECT_EQ(payload["gradients/expert_data"], Bytes::Count(2 * experts));
+  EXPECT_EQ(payload["gradients/world"], Bytes::Count(2 * (rank.parameters() - experts)));
+  EXPECT_EQ(payload["weights_forward/expert_data"], Bytes::Count(2 * experts));
+}
+
+TEST(ExpertParallelism, OfOneRankIsNone) {
+  EXPECT_EQ(CallsByName(BuildRank(Experts(1))), CallsByName(Build(Experts(1))));
+  EXPECT_EQ(CallsByName(BuildRank(Experts(1))).count("tokens_to_experts/expert"), 0u);
+}
+
+TEST(ExpertParallelism, OverAllRanksReducesNoExperts) {
+  Scenario s = Experts(8);
+  s.fsdp.reset();
+  s.zero.stage = 2;
+  // All ranks divide the experts: each has its own, and no other holds the same.
+  const StepProgram program = BuildRank(s);
+  for (const Call& call : program.calls) {
+    if (program.kinds[call.kind].group_name != "expert_data") continue;
+    EXPECT_EQ(program.kinds[call.kind].group.size, 1);
+  }
 }
 
 }  // namespace

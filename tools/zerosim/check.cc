@@ -40,7 +40,7 @@ void Check(const CheckOptions& options) {
       fmt::print("{}: ok\n{}", path, DerivedText(scenario));
     } catch (const ScenarioError& e) {
       std::fflush(stdout);
-      fmt::print(stderr, "{}", e.what());
+      PrintError(e.what());
       ++bad;
     }
   }

@@ -1,5 +1,7 @@
 #include "tools/zerosim/command.h"
 
+#include <cstdio>
+
 #include <fmt/format.h>
 
 namespace zerosim {
@@ -23,6 +25,11 @@ CLI::Validator FilePath() {
     return given.empty() ? "expected the path of a file, got \"\"" : "";
   };
   return {check, ""};
+}
+
+void PrintError(std::string_view text) {
+  // fmt::print would throw.
+  std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
 Override ParseOverride(const std::string& text) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -40,6 +41,10 @@ Catalog DefaultCatalog();
 CLI::Validator OneOf(const std::vector<std::string>& names);
 // Accepts the path of a file, which an argument that a script forgot to fill in is not.
 CLI::Validator FilePath();
+
+// Prints to standard error. A message that cannot arrive changes nothing, least of all the exit
+// status.
+void PrintError(std::string_view text);
 
 // "cluster.nodes=48" in two. Throws UsageError if there is no '=' or nothing before it.
 Override ParseOverride(const std::string& text);

@@ -10,7 +10,9 @@
 #include <system_error>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "models/core/diagnostics.h"
 #include "tools/zerosim/command.h"
@@ -22,7 +24,7 @@ namespace zerosim {
 namespace {
 
 constexpr const char* kDescription =
-    "Predict the time, bytes and memory of ZeRO and ZeRO++ training steps on a cluster.";
+    "Predict the time, bytes and memory of ZeRO, ZeRO++ and FSDP training steps on a cluster.";
 
 constexpr const char* kFooter =
     "Each command has its own --help.\n"
@@ -70,7 +72,7 @@ std::string UsageText(const std::string& command, const CLI::App& app, const CLI
 
 int Report(int status, const std::string& what) {
   std::fflush(stdout);
-  fmt::print(stderr, "{}{}", what, what.ends_with('\n') ? "" : "\n");
+  PrintError(what.ends_with('\n') ? what : what + '\n');
   return status;
 }
 
@@ -94,6 +96,16 @@ int Execute(const Command& command) {
     return ReportOutput(e.code().value());
   }
   return Done();
+}
+
+// A file that is opened must not get the number of a standard stream that is closed: what is
+// printed there would end up in it. The placeholder is open the wrong way round, so that reading or
+// writing fails as it would have.
+void OccupyStandardStreams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) != -1) continue;
+    open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
 }
 
 int Main(int argc, char** argv) {
@@ -131,6 +143,7 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using zerosim::Report;
+  zerosim::OccupyStandardStreams();
   zerosim::RemoveFilesOnSignals();
   try {
     return zerosim::Main(argc, argv);
