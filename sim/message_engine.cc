@@ -87,6 +87,7 @@ class MessageRun {
   void Start(int id, int rank);
   void Finish(int id, int rank);
   Collective& CollectiveOf(int id);
+  void ShareGpu(int rank, int change);
   void EnterStage(int op, int rank, int stage);
   void Advance(int op, int rank, int channel);
   void Send(int op, int rank, int channel, int round);
@@ -102,7 +103,8 @@ class MessageRun {
   std::vector<Dependencies> dependencies_;
   SimGridSession session_;
   std::vector<s4u::Host*> gpus_;  // by node * gpus_per_node + local place
-  std::vector<s4u::Host*> nics_;  // by node * nics_per_node + nic
+  std::vector<int> collectives_on_ = std::vector<int>(world_, 0);  // of each GPU: running now
+  std::vector<s4u::Host*> nics_;                                   // by node * nics_per_node + nic
   std::vector<std::unique_ptr<Collective>> collectives_ =
       std::vector<std::unique_ptr<Collective>>(program_.ops.size());
   std::deque<Watched> watched_;  // stay where they are: activities point to them
@@ -122,7 +124,8 @@ void MessageRun::BuildPlatform() {
   };
   const auto port = [&](const std::string& name, const std::vector<s4u::LinkInRoute>& up,
                         const std::vector<s4u::LinkInRoute>& down) {
-    s4u::Host* host = zone->create_host(name, 1.0)->seal();
+    const std::vector<double> speeds{1.0, 1.0 - network_.collective_share};
+    s4u::Host* host = zone->create_host(name, speeds)->seal();
     zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, up, false);
     zone->add_route(nullptr, host->get_netpoint(), nullptr, nullptr, down, false);
     return host;
@@ -206,9 +209,20 @@ void MessageRun::Start(int id, int rank) {
       return;
     }
     case OpKind::kCollective:
-      session_.After(op.time + CollectiveOf(id).lead, [=, this] { EnterStage(id, rank, 0); });
+      session_.After(op.time + CollectiveOf(id).lead, [=, this] {
+        ShareGpu(rank, +1);
+        EnterStage(id, rank, 0);
+      });
       return;
   }
+}
+
+// As in the fluid engine: a collective's kernel enters the GPU or leaves it.
+void MessageRun::ShareGpu(int rank, int change) {
+  if (network_.collective_share == 0) return;
+  int& running = collectives_on_[gpu_of_rank_[rank]];
+  running += change;
+  gpus_[gpu_of_rank_[rank]]->set_pstate(running > 0 ? 1 : 0);
 }
 
 Collective& MessageRun::CollectiveOf(int id) {
@@ -237,6 +251,7 @@ void MessageRun::EnterStage(int op, int rank, int stage) {
   Collective& collective = CollectiveOf(op);
   collective.stage[rank] = stage;
   if (stage == static_cast<int>(collective.plan.stages.size())) {
+    ShareGpu(rank, -1);
     Finish(op, rank);
     return;
   }

@@ -76,6 +76,7 @@ NetworkModel NetworkOf(const ClusterSpec& cluster, const ProcessGroup& pipeline)
   network.nic_latency = LatencyOf(calibration.nic_step_latency, fabric.latency);
   network.launch = Seconds::Count(calibration.collective_launch.value);
   network.all_to_all_fraction = calibration.all_to_all_fraction.value;
+  network.collective_share = node.gpu.collective_share;
   network.nodes = cluster.nodes;
   network.gpus_per_node = node.gpus;
   network.nics_per_node = fabric.nics_per_node;

@@ -47,6 +47,7 @@ struct NetworkModel {
   Seconds nic_latency;             // of a step that leaves it
   Seconds launch;                  // of a collective call
   double all_to_all_fraction = 1;  // of the NIC rate that an all-to-all achieves
+  double collective_share = 0;     // of a GPU's rate that a running collective takes from kernels
   int nodes = 1;
   int gpus_per_node = 1;
   int nics_per_node = 1;

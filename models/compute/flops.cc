@@ -9,6 +9,15 @@
 namespace zerosim {
 namespace {
 
+// Whether nothing of the block's backward needs what `part` made: it is added to the residual
+// stream as it is. A norm or the weights of experts need it.
+bool IsLastOfBlock(Part part, const TransformerSpec& model) {
+  return part == Part::kMlpOut && model.block != Block::kPostNorm &&
+         model.block != Block::kOutputNorm && model.block != Block::kSandwich;
+}
+
+}  // namespace
+
 bool OutsideOfLayers(Part part) {
   switch (part) {
     case Part::kEmbedding:
@@ -22,15 +31,6 @@ bool OutsideOfLayers(Part part) {
       return false;
   }
 }
-
-// Whether nothing of the block's backward needs what `part` made: it is added to the residual
-// stream as it is. A norm or the weights of experts need it.
-bool IsLastOfBlock(Part part, const TransformerSpec& model) {
-  return part == Part::kMlpOut && model.block != Block::kPostNorm &&
-         model.block != Block::kOutputNorm && model.block != Block::kSandwich;
-}
-
-}  // namespace
 
 Flops ForwardFlops(Part part, const Scenario& scenario) {
   const TransformerSpec& model = scenario.model;
@@ -128,7 +128,8 @@ std::array<int, kNumParts> CountParts(const TransformerSpec& model) {
   return counts;
 }
 
-int RecomputedPasses(Part part, const Scenario& scenario) {
+double RecomputedPasses(Part part, const Scenario& scenario) {
+  const TransformerSpec& model = scenario.model;
   if (OutsideOfLayers(part)) return 0;
   switch (scenario.training.checkpointing) {
     case Checkpointing::kNone:
@@ -136,7 +137,19 @@ int RecomputedPasses(Part part, const Scenario& scenario) {
     case Checkpointing::kSelective:
       return part == Part::kAttention || part == Part::kLocalAttention ? 1 : 0;
     case Checkpointing::kFull:
-      return IsLastOfBlock(part, scenario.model) && scenario.compute.recompute_skips_last ? 0 : 1;
+      return IsLastOfBlock(part, model) && scenario.compute.recompute_skips_last ? 0 : 1;
+    case Checkpointing::kOperators:
+      // Every second product in the order Q, K, V, output, gate, other factor; the last is needed
+      // by nobody. Kernels bound by memory all run again.
+      if (part == Part::kAttention || part == Part::kLocalAttention) return 0;
+      if (IsLastOfBlock(part, model)) return 0;
+      if (part == Part::kMlpIn) return model.gated_mlp ? 0.5 : 0;
+      if (part == Part::kAttentionOutput) return 1;
+      if (part == Part::kQkv) {
+        return static_cast<double>(model.kv_hidden()) /
+               static_cast<double>(model.query_hidden() + 2 * model.kv_hidden());
+      }
+      return 0.5;
   }
   return 0;
 }
@@ -150,7 +163,10 @@ StepFlops FlopsOfStep(const Scenario& scenario) {
     const Flops forward =
         counts[i] * scenario.training.gradient_accumulation_steps * ForwardFlops(part, scenario);
     flops.model += 3 * forward;
-    flops.hardware += (3 + RecomputedPasses(part, scenario)) * forward;
+    const auto checkpointed =
+        static_cast<double>(CeilDiv(scenario.model.layers, scenario.training.checkpoint_every));
+    flops.hardware +=
+        (3 + checkpointed * RecomputedPasses(part, scenario) / scenario.model.layers) * forward;
   }
   const double ranks = scenario.parallel.tensor * scenario.parallel.pipeline;
   flops.model = 1 / ranks * flops.model;

@@ -136,6 +136,13 @@ std::int64_t LinearBytesPerToken(const TransformerSpec& model, bool experts, int
   return bytes;
 }
 
+// What checkpointing by operators keeps of it: the layer's input, attention's output, and of the
+// products every second one: Q, V, gate, and MLP out, which is kept though nothing needs it.
+std::int64_t OperatorBytesPerToken(const TransformerSpec& model, bool experts, int parts) {
+  return kValueBytes * (CeilDiv(2 * model.hidden, parts) + model.attention_hidden() +
+                        model.query_hidden() + model.kv_hidden() + MlpWidth(model, experts));
+}
+
 }  // namespace
 
 StaticMemory StaticMemoryOf(const Scenario& scenario, const ModelLayout& layout) {
@@ -168,7 +175,9 @@ StaticMemory StaticMemoryOf(const Scenario& scenario, const ModelLayout& layout)
           .context = context};
 }
 
-ActivationMemory ActivationMemoryOf(const Scenario& scenario, bool experts) {
+ActivationMemory ActivationMemoryOf(const Scenario& scenario, bool experts, bool checkpointed) {
+  const Checkpointing checkpointing =
+      checkpointed ? scenario.training.checkpointing : Checkpointing::kNone;
   const TransformerSpec& model = scenario.model;
   const std::int64_t tokens = scenario.tokens_per_micro_batch();
   const std::int64_t scores = model.heads * scenario.training.sequence_length * tokens;
@@ -193,19 +202,23 @@ ActivationMemory ActivationMemoryOf(const Scenario& scenario, bool experts) {
 
   std::int64_t saved = linear + attention;
   std::int64_t working = transient;
-  if (scenario.training.checkpointing == Checkpointing::kSelective) {
+  if (checkpointing == Checkpointing::kSelective) {
     saved = linear;
     working = attention + transient;
-  } else if (scenario.training.checkpointing == Checkpointing::kFull) {
+  } else if (checkpointing == Checkpointing::kFull) {
     saved = CeilDiv(hidden, scenario.checkpoint_parts());
     working = linear + attention + transient;
+  } else if (checkpointing == Checkpointing::kOperators) {
+    saved = tokens * OperatorBytesPerToken(model, experts, parts) + attention;
+    working = linear + attention + transient - saved;
   }
   return {.saved_per_layer = Bytes::Count(saved),
           .working_per_layer = Bytes::Count(working),
           .gradient_per_layer = Bytes::Count(hidden + std::max(mlp_gradient, attention_gradient)),
           .embedding = Bytes::Count(CeilDiv(kValueBytes * tokens * width, parts)),
-          // 16-bit logits, their fp32 copy and its gradient.
-          .logits = Bytes::Count((2 + 4 + 4) * tokens * model.vocabulary)};
+          // In fp32, as backward of the loss starts: the log-softmax, the dense gradient of the
+          // likelihood, and the gradient of the logits.
+          .logits = Bytes::Count((4 + 4 + 4) * tokens * model.vocabulary)};
 }
 
 }  // namespace zerosim

@@ -120,6 +120,7 @@ void FsdpSharding::Unshard(int unit, const Label& label) {
   Unit& u = units_[unit];
   if (u.gathered || fsdp_->sharding == FsdpStrategy::kNoShard) return;
   u.gathered = true;
+  u.copied = false;
   if (fsdp_->limit_all_gathers) {
     while (released_.size() >= kMaxReleasedUnits) WaitForRelease(label);
   }
@@ -172,7 +173,13 @@ void FsdpSharding::Before(int v, const Label& label) {
   const Span& here = spans_[span];
   writer_->HostWork(label, Seconds::Count(scenario_->cluster.calibration.host_hook.value));
   Unshard(here.unit, label);
-  writer_->StreamWaits(Stream::kCompute, units_[here.unit].ready);
+  Unit& unit = units_[here.unit];
+  writer_->StreamWaits(Stream::kCompute, unit.ready);
+  if (fsdp_->per_parameter && unit.gathered && !unit.copied) {
+    writer_->Kernel(Stream::kCompute, label,
+                    MemoryTime(CopyTraffic(unit.elements), scenario_->cluster));
+    unit.copied = true;
+  }
   const int next = span + 1;
   if (next == static_cast<int>(spans_.size()) || spans_[next].backward != here.backward) return;
   const bool ahead =

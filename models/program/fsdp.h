@@ -40,6 +40,7 @@ class FsdpSharding : public Sharding {
     std::int64_t experts = 0;  // of them, those that expert parallelism divides
     bool root = false;         // holds what lies outside of all units: never released within a step
     bool gathered = false;     // or in flight
+    bool copied = false;       // into its parameters
     bool secondary = false;    // hpZ's second shard is written
     OpId ready;                // its weights are there
   };

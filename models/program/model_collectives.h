@@ -17,6 +17,9 @@
 // Expert parallelism: tokens go to the ranks of their experts by an all-to-all before the experts'
 // products and come back by another after them; the same in backward (arXiv 2006.16668, section 3).
 //
+// Partitioned checkpoints (DeepSpeed, runtime/activation_checkpointing/checkpointing.py): a block's
+// input is gathered over the tensor-parallel ranks before the block is recomputed.
+//
 // Not modelled: experts that get more tokens than others, limits of the nodes that a token may go
 // to (DeepSeek-V3), overlap of these collectives with the products beside them (asynchronous tensor
 // parallelism, ring attention), the second gather of a product's input for its weights' gradient

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -32,6 +33,10 @@ constexpr Shelf kShelves[] = {
     {"model", "models", "model"},
 };
 
+// A framework's file is not a section: it holds sections that stand below the scenario's own.
+constexpr Shelf kFrameworks = {"framework", kFrameworkFolder, "framework"};
+constexpr std::string_view kFrameworkSections[] = {"compute", "fsdp", "zero", "collectives"};
+
 class Assembler {
  public:
   Assembler(const std::string& file, const Catalog& catalog, const Files& files, Problems* problems)
@@ -52,6 +57,34 @@ class Assembler {
   std::optional<Node> Load(const std::string& text, const std::string& file) {
     std::vector<std::string> chain;
     return LoadText(text, file, &chain);
+  }
+
+  // Puts the sections of the framework that `root` names below its own.
+  void ApplyFramework(Node* root) {
+    const Node* const named = root->Find(kFrameworks.path);
+    if (named == nullptr || !named->is_text()) return;  // the reader says what is wrong with it
+    std::vector<std::string> chain;
+    std::optional<Node> defaults = LoadEntry(*named, kFrameworks, &chain);
+    if (!defaults) {
+      // What the framework would have given is not missing.
+      root->in_doubt = true;
+      return;
+    }
+    for (const Entry& entry : defaults->entries) {
+      if (std::ranges::find(kFrameworkSections, entry.key) != std::end(kFrameworkSections))
+        continue;
+      problems_->Add(entry.where, fmt::format("{}: not a framework's to say; expected {}",
+                                              entry.key, fmt::join(kFrameworkSections, ", ")));
+    }
+    std::erase_if(defaults->entries, [](const Entry& entry) {
+      return std::ranges::find(kFrameworkSections, entry.key) == std::end(kFrameworkSections);
+    });
+    // A scenario has one strategy, and says which.
+    if (root->Find("zero") != nullptr) Erase(&*defaults, "fsdp");
+    if (root->Find("fsdp") != nullptr) Erase(&*defaults, "zero");
+    defaults->where = root->where;
+    Merge(&*defaults, std::move(*root), "");
+    *root = std::move(*defaults);
   }
 
   // Puts the files of the catalog in the places of their names.
@@ -209,6 +242,7 @@ std::optional<Node> Assemble(const std::string& text, const std::string& file,
   std::optional<Node> root = assembler.Load(text, file);
   if (!root) return std::nullopt;
   for (const Override& o : set) ApplyOverride(o, &*root, problems);
+  assembler.ApplyFramework(&*root);
   assembler.Resolve(&*root);
   ImportFrameworks(&*root, files, problems);
   return root;

@@ -25,6 +25,13 @@ constexpr KeySpec kTopLevel[] = {
      .meaning = "A GPT-NeoX configuration (YAML), relative to this file, that gives model, "
                 "training, parallelism and zero; keys that the scenario gives itself win. It does "
                 "not say the vocabulary: add model.vocabulary."},
+    {.path = "framework",
+     .type = kText,
+     .otherwise = "no framework's habits",
+     .meaning =
+         "The framework that runs the step: the name of a file in frameworks/, whose keys of "
+         "compute, fsdp, zero and collectives are the defaults of this scenario's. If the "
+         "scenario has zero, the framework's fsdp does not count, and the other way round."},
 };
 
 std::vector<KeySpec> Join() {

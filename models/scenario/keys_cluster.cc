@@ -106,6 +106,13 @@ constexpr KeySpec kKeys[] = {
      .high = kMostRate,
      .meaning = "Rate that a copy within the GPU's memory achieves, bytes read plus bytes written. "
                 "Memory-bound kernels run at it."},
+    {.path = "cluster.node.gpu.collective_share",
+     .type = kNumber,
+     .fallback = "0",
+     .low = 0,
+     .high = 0.99,
+     .meaning = "Part of its rate that the GPU's other kernels lose while a collective's kernel "
+                "runs on it: the processors that it holds, and the waves that they break."},
     {.path = "cluster.node.gpu.gemm",
      .otherwise = "every key at its default",
      .meaning = "How long a matrix multiplication of M rows, N columns and reduction K takes: "
@@ -171,6 +178,19 @@ constexpr KeySpec kKeys[] = {
      .low = 0,
      .high = 1e6,
      .meaning = "Sequence length at which half of rate is reached."},
+    {.path = "cluster.node.gpu.attention[].full_rate",
+     .type = kFlopRate,
+     .otherwise = "rate",
+     .low = 1e9,
+     .high = 1e17,
+     .meaning = "The rate of kernels that do not skip the masked half (compute.causal_skip: "
+                "false)."},
+    {.path = "cluster.node.gpu.attention[].full_half_sequence",
+     .type = kNumber,
+     .otherwise = "half_sequence",
+     .low = 0,
+     .high = 1e6,
+     .meaning = "Their half_sequence."},
 
     {.path = "cluster.fabric",
      .otherwise = "every key at its default; with more than one node the "

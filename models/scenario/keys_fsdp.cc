@@ -38,6 +38,13 @@ constexpr KeySpec kKeys[] = {
      .meaning = "Whether embedding and head are units of their own, which are released like blocks "
                 "(torchtitan); false: the root holds them through the step (llm-foundry). A head "
                 "that is tied to the embedding is always in the root."},
+    {.path = "fsdp.per_parameter",
+     .type = kFlag,
+     .fallback = "false",
+     .meaning =
+         "Whether each parameter is sharded by itself (FSDP2), so that what was gathered is "
+         "copied into place before a unit runs; false: a unit is one flat parameter (FSDP1), "
+         "which needs no copy."},
     {.path = "fsdp.forward_prefetch",
      .type = kFlag,
      .fallback = "false",

@@ -39,9 +39,16 @@ constexpr KeySpec kKeys[] = {
     {.path = "training.activation_checkpointing",
      .type = kChoice,
      .fallback = "none",
-     .choices = "none|selective|full",
+     .choices = "none|selective|full|operators",
      .meaning = "What is recomputed in backward instead of kept: nothing, the attention scores "
-                "(selective), or each block from its input (full)."},
+                "(selective), each block from its input (full), or all but attention and every "
+                "second matrix multiplication (operators: torchtitan's selective \"op\")."},
+    {.path = "training.checkpoint_every",
+     .type = kInteger,
+     .fallback = "1",
+     .low = 1,
+     .high = 100'000,
+     .meaning = "Of how many blocks one is checkpointed; the others keep everything."},
     {.path = "training.partition_checkpoints",
      .type = kFlag,
      .fallback = "false",

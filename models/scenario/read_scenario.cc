@@ -48,7 +48,8 @@ void RefuseCatalogFile(const Node& root, const std::string& path, Problems* prob
   problems->ThrowIfAny();
 }
 
-void CheckOneStrategy(SectionReader* top) {
+void CheckOneStrategy(const Node& root, SectionReader* top) {
+  if (root.in_doubt) return;
   if (top->Has("zero") && top->Has("fsdp")) {
     top->Report("fsdp", "a scenario has one strategy, and \"zero\" is given too");
   } else if (!top->Has("zero") && !top->Has("fsdp")) {
@@ -72,13 +73,14 @@ ReadResult ReadScenarioText(const std::string& text, const std::string& path,
   scenario.name = std::filesystem::path(path).stem().string();
   SectionReader top(*root, &problems);
   top.Read("name", &scenario.name);
+  top.Read("framework", &scenario.framework);
   scenario.cluster = ReadCluster(top.Section("cluster"));
   scenario.model = ReadModel(top.Section("model"));
   scenario.training = ReadTraining(top.Section("training"));
   scenario.parallel = ReadParallelism(top.Section("parallelism"));
   scenario.zero = ReadZero(top.Section("zero"), scenario.data_ranks_per_node());
   scenario.fsdp = ReadFsdp(top.Section("fsdp"), top.Has("fsdp"), scenario.data_ranks_per_node());
-  CheckOneStrategy(&top);
+  CheckOneStrategy(*root, &top);
   scenario.compute = ReadCompute(top.Section("compute"));
   SectionReader collectives = top.Section("collectives");
   collectives.ReadChoice("algorithm", &scenario.algorithm);

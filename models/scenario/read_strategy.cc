@@ -126,6 +126,7 @@ TrainingSpec ReadTraining(SectionReader section) {
   section.Read("global_batch_size", &training.global_batch_size);
   section.ReadChoice("precision", &training.precision);
   section.ReadChoice("activation_checkpointing", &training.checkpointing);
+  section.Read("checkpoint_every", &training.checkpoint_every);
   section.Read("partition_checkpoints", &training.partition_checkpoints);
   section.Read("first_step", &training.first_step);
   section.Finish();
@@ -170,6 +171,7 @@ std::optional<FsdpConfig> ReadFsdp(SectionReader section, bool given, int gpus_p
   section.ReadCountOrNode("shard_size", gpus_per_node, &fsdp.shard_size);
   section.Read("blocks_per_unit", &fsdp.blocks_per_unit);
   section.Read("separate_embeddings", &fsdp.separate_embeddings);
+  section.Read("per_parameter", &fsdp.per_parameter);
   section.Read("forward_prefetch", &fsdp.forward_prefetch);
   section.ReadChoice("backward_prefetch", &fsdp.backward_prefetch);
   section.Read("limit_all_gathers", &fsdp.limit_all_gathers);

@@ -16,7 +16,7 @@
 namespace zerosim {
 
 enum class Precision : std::uint8_t { kFp16, kBf16 };
-enum class Checkpointing : std::uint8_t { kNone, kSelective, kFull };
+enum class Checkpointing : std::uint8_t { kNone, kSelective, kFull, kOperators };
 enum class CollectiveAlgorithm : std::uint8_t { kRing, kHierarchicalRing };
 
 struct TrainingSpec {
@@ -28,9 +28,15 @@ struct TrainingSpec {
   std::optional<std::int64_t> global_batch_size;
   Precision precision = Precision::kFp16;
   Checkpointing checkpointing = Checkpointing::kNone;
+  int checkpoint_every = 1;  // of how many layers the first is checkpointed
   // Inputs of blocks under kFull: each tensor-parallel rank keeps its part of them.
   bool partition_checkpoints = false;
   bool first_step = false;  // without the prefetch trace, as the first iteration
+
+  // `layer` counts from 0.
+  bool checkpoints(int layer) const {
+    return checkpointing != Checkpointing::kNone && layer % checkpoint_every == 0;
+  }
 };
 
 // How compute is timed: by operation, or all of it at a fixed model FLOP utilization.
@@ -45,6 +51,7 @@ struct ComputeSpec {
 
 struct Scenario {
   std::string name;
+  std::string framework;  // whose habits were the defaults; empty: none's
   ClusterSpec cluster;
   TransformerSpec model;
   TrainingSpec training;

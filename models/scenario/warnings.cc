@@ -1,11 +1,13 @@
 #include "models/scenario/warnings.h"
 
+#include <filesystem>
 #include <initializer_list>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "models/parallel/scenario_groups.h"
+#include "models/scenario/assemble.h"
 #include "models/scenario/places.h"
 
 namespace zerosim {
@@ -71,6 +73,11 @@ void WarnOfFsdpKeys(const Scenario& scenario, Warn warn) {
   }
 }
 
+// Whether the place is in the file of a framework.
+bool IsFrameworkDefault(const Location& where) {
+  return std::filesystem::path(where.file).parent_path().filename() == kFrameworkFolder;
+}
+
 }  // namespace
 
 void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problems* problems) {
@@ -78,8 +85,9 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
   const auto warn = [&](std::initializer_list<std::string_view> keys, std::string_view why) {
     for (const std::string_view key : keys) {
       const Entry* entry = places.Find(key);
-      // A key that says false or 1 asks for nothing.
+      // A key that says false or 1 asks for nothing, and neither does a framework's default.
       if (entry == nullptr || entry->value.text == "false" || entry->value.text == "1") continue;
+      if (IsFrameworkDefault(entry->where)) continue;
       problems->Warn(entry->where, fmt::format("{}: no effect {}", key, why));
     }
   };
@@ -168,6 +176,9 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
                     "attention does not keep: it costs time and saves almost no memory; full "
                     "saves memory, none time",
                     key));
+  }
+  if (scenario.training.checkpointing == Checkpointing::kNone) {
+    warn({"training.checkpoint_every"}, "without activation_checkpointing");
   }
   if (scenario.cluster.node.gpu.attention.empty() && places.Has("compute.flash_attention") &&
       scenario.compute.flash_attention) {

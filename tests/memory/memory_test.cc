@@ -205,7 +205,33 @@ TEST(ActivationMemory, IsTheSameInsideALayerWhateverIsRecomputed) {
 
     EXPECT_EQ(selective.saved_per_layer + selective.working_per_layer, whole);
     EXPECT_EQ(full.working_per_layer, whole);
+    scenario.training.checkpointing = Checkpointing::kOperators;
+    const ActivationMemory operators = ActivationMemoryOf(scenario);
+    EXPECT_EQ(operators.saved_per_layer + operators.working_per_layer, whole);
   }
+}
+
+// A layer of Llama 3 8B: its input, Q, V, attention's output, gate and MLP out; 4 a for attention.
+TEST(ActivationMemory, KeepsEverySecondProductByOperators) {
+  Scenario scenario = Tutorial();
+  scenario.model = {.name = "llama",
+                    .layers = 1,
+                    .hidden = 4096,
+                    .heads = 32,
+                    .kv_heads = 8,
+                    .ffn_hidden = 14336,
+                    .vocabulary = 128256,
+                    .position = Position::kRotary,
+                    .gated_mlp = true,
+                    .biases = false,
+                    .tied_embeddings = false};
+  scenario.cluster.node.gpu.attention = {
+      {.head_dimension = 128, .rate = FlopsPerSecond::TeraflopsPerSecond(1)}};
+  scenario.training.checkpointing = Checkpointing::kOperators;
+
+  EXPECT_EQ(
+      ActivationMemoryOf(scenario).saved_per_layer,
+      Bytes::Count(scenario.tokens_per_micro_batch() * (2 * (4 * 4096 + 1024 + 14336) + 4 * 32)));
 }
 
 // With fused attention a row of scores leaves one fp32 number: 4 a b s bytes.
@@ -379,7 +405,7 @@ TEST(ActivationMemory, AgreesWithThePaperSumOfTheTutorialsPeak) {
 }
 
 TEST(ActivationMemory, CountsLogitsTheirCopyAndItsGradient) {
-  EXPECT_EQ(ActivationMemoryOf(Tutorial()).logits, Bytes::Count(std::int64_t{10} * 512 * 50304));
+  EXPECT_EQ(ActivationMemoryOf(Tutorial()).logits, Bytes::Count(std::int64_t{12} * 512 * 50304));
 }
 
 TEST(StaticMemory, DoublesTheGradientShardInFp32) {

@@ -30,13 +30,8 @@ std::map<std::string, int> CallsByName(const StepProgram& program) {
   return calls;
 }
 
-TEST(TraceOf, RecomputesEachLayerBeforeItsBackward) {
-  Scenario s = SmallScenario(1, 1);
-  s.model.layers = 2;
-  const ModelLayout layout = Layout(s.model);
-
-  const auto trace = TraceOf(layout, Checkpointing::kFull);
-
+// Forward, recomputation and backward of embedding, layers and head.
+std::string OrderOf(const std::vector<Visit>& trace) {
   std::string order;
   for (const Visit& v : trace) {
     if (v.part != Part::kQkv && v.part != Part::kHead && v.part != Part::kEmbedding) continue;
@@ -44,7 +39,24 @@ TEST(TraceOf, RecomputesEachLayerBeforeItsBackward) {
     order += v.layer < 0 ? (v.part == Part::kHead ? 'h' : 'e') : static_cast<char>('0' + v.layer);
     order += ' ';
   }
-  EXPECT_EQ(order, "Fe F0 F1 Fh Bh R1 B1 R0 B0 Be ");
+  return order;
+}
+
+TEST(TraceOf, RecomputesEachLayerBeforeItsBackward) {
+  Scenario s = SmallScenario(1, 1);
+  s.model.layers = 2;
+  const ModelLayout layout = Layout(s.model);
+
+  EXPECT_EQ(OrderOf(TraceOf(layout, Checkpointing::kFull)), "Fe F0 F1 Fh Bh R1 B1 R0 B0 Be ");
+}
+
+TEST(TraceOf, RecomputesOneOfSoManyLayers) {
+  Scenario s = SmallScenario(1, 1);
+  s.model.layers = 3;
+  const ModelLayout layout = Layout(s.model);
+
+  EXPECT_EQ(OrderOf(TraceOf(layout, Checkpointing::kFull, /*checkpoint_every=*/2)),
+            "Fe F0 F1 F2 Fh Bh R2 B2 B1 R0 B0 Be ");
 }
 
 TEST(TraceOf, EveryWeightHasItsGradientOnceAndATiedOneAtItsLastUse) {
@@ -74,6 +86,36 @@ TEST(BuildProgram, DependsOnEarlierOperationsOnly) {
       EXPECT_LT(dep.value, static_cast<int>(i));
     }
   }
+}
+
+// FSDP2 reads and writes 2 bytes of every element that it gathers: of all in forward, and in
+// backward of what is not the root's.
+TEST(BuildProgram, CopiesWhatIsGatheredIntoParametersOfTheirOwn) {
+  Scenario s = SmallScenario(1, 4);
+  s.model.tied_embeddings = false;
+  s.training.checkpointing = Checkpointing::kNone;
+  s.cluster.calibration.kernel_launch.value = 0;
+  s.fsdp.emplace().separate_embeddings = false;
+  const auto compute = [](const StepProgram& program) {
+    Seconds sum;
+    for (const Op& op : program.ops) {
+      if (op.kind == OpKind::kKernel && op.stream == Stream::kCompute) sum += op.time;
+    }
+    return sum;
+  };
+  const Seconds flat = compute(Build(s));
+
+  s.fsdp->per_parameter = true;
+  const Seconds copies = compute(Build(s)) - flat;
+
+  const ModelLayout layout = Layout(s.model);
+  std::int64_t blocks = 0;
+  for (const Weight& w : layout.weights) {
+    if (w.name.starts_with("layers.")) blocks += w.elements();
+  }
+  const double bytes = 4.0 * static_cast<double>(layout.parameters() + blocks);
+  EXPECT_NEAR(copies.seconds() * s.cluster.node.gpu.memory_bandwidth.bytes_per_second() / bytes,
+              1.0, 1e-9);
 }
 
 TEST(BuildProgram, IsOfOneSizeForAnyNumberOfGpus) {

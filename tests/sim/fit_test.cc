@@ -78,6 +78,8 @@ TEST(SmallestFittingChange, TakesKnobsBackToTheirDefaults) {
   kept.model.layers = 24;  // 4.8 billion parameters
   kept.zero.max_live_parameters = kept.zero.max_reuse_distance = 100'000'000'000;
   Scenario persistent = EightGpus();
+  persistent.model.hidden = 2048;
+  persistent.model.layers = 24;  // 1.3 billion parameters, which would all stay gathered
   persistent.zero.param_persistence_threshold = 1'000'000'000;
 
   const auto shorter = SmallestFittingChange(JustTooLarge(kept));

@@ -51,6 +51,7 @@ inline void DrawFsdp(Draws* draws, Scenario* s) {
       draws->From({BackwardPrefetch::kPre, BackwardPrefetch::kPost, BackwardPrefetch::kNone});
   fsdp.limit_all_gathers = draws->Coin();
   fsdp.reduce_precision = draws->From({ReducePrecision::kSixteenBit, ReducePrecision::kFp32});
+  fsdp.per_parameter = draws->Coin();
   fsdp.no_sync = draws->Coin();
   if (fsdp.sharding == FsdpStrategy::kNoShard) {
     fsdp.shard_size = 0;

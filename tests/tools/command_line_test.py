@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -87,6 +88,70 @@ def names_in(result):
   for part in result["communication"]["collectives"]:
     names |= {part[key] for key in ("name", "op", "group", "algorithm", "protocol", "bottleneck")}
   return names
+PUBLISHED = """name: tiny
+source: nobody
+split: by hand
+scenario: {framework: llm_foundry, model: llama2_7b, training.sequence_length: 512}
+groups:
+  - name: A100
+    scenario: {cluster.node: dgx_a100_80gb}
+    rows:
+      - {id: one, at: here, split: calibration, scenario: {cluster.nodes: 1}, step_time: 1 s}
+      - {id: two, at: there, split: test, scenario: {cluster.nodes: 1}, memory: 20 GiB}
+skipped:
+  - {id: three, reason: fp8}
+"""
+
+
+class Validation(unittest.TestCase):
+
+  def validate(self, text, *options):
+    with tempfile.TemporaryDirectory() as folder:
+      path = pathlib.Path(folder) / "published.yaml"
+      path.write_text(text)
+      status, out, err = zerosim("validate", str(path), *options)
+      return status, out, err.replace(str(path), "published.yaml")
+
+  def test_tells_measured_from_predicted_and_sums_up(self):
+    status, out, err = self.validate(PUBLISHED, "--all")
+    self.assertEqual((status, err), (0, ""))
+    self.assertIn("tiny: 2 rows, 1 skipped\n", out)
+    self.assertIn("  tiny three: skipped: fp8\n", out)
+    self.assertRegex(out, r"tiny one +1\.00 s +[0-9.]+ m?s +[+-][0-9.]+ %\n")
+    self.assertRegex(out, r"tiny two +21\.5 GB +[0-9.]+ GB +[+-][0-9.]+ %\n")
+    self.assertRegex(out, r"tiny, calibration +1 ")
+
+  def test_writes_rows_and_errors_as_json(self):
+    status, out, err = self.validate(PUBLISHED, "--json", "-")
+    self.assertEqual((status, err), (0, ""))
+    result = json.loads(out)
+    one, two = result["rows"]
+    self.assertEqual((one["split"], one["gpu"]), ("calibration", "A100-SXM4-80GB"))
+    step = one["step_time_s"]
+    self.assertAlmostEqual(step["error"], step["predicted"] / step["measured"] - 1)
+    self.assertNotIn("step_time_s", two)
+    self.assertAlmostEqual(result["step_time_errors"]["all"]["mean"], abs(step["error"]))
+    self.assertEqual(result["sources"][0]["skipped"], [{"id": "three", "reason": "fp8"}])
+
+  def test_names_the_row_whose_scenario_is_refused(self):
+    status, out, err = self.validate(PUBLISHED.replace("{cluster.nodes: 1}", "{cluster.node: 1}"))
+    self.assertEqual((status, out), (2, ""))
+    self.assertIn("published.yaml: row one:\n--set cluster.node=1: error: cluster.node: ", err)
+
+  def test_ends_with_the_signal_and_leaves_no_file(self):
+    with tempfile.TemporaryDirectory() as folder:
+      path = pathlib.Path(folder) / "published.yaml"
+      rows = "".join(f"      - {{id: row{i}, at: here, split: test, scenario: {{cluster.nodes: 1, "
+                     f"training.gradient_accumulation_steps: 64}}, step_time: 1 s}}\n"
+                     for i in range(400))
+      path.write_text(PUBLISHED.split("      - {id: one")[0] + rows)
+      command = [ZEROSIM, "validate", str(path), "--json", str(path) + ".json"]
+      with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        time.sleep(0.5)
+        running.send_signal(signal.SIGINT)
+        self.assertEqual(running.communicate(timeout=10)[0], b"")
+        self.assertEqual(running.returncode, -signal.SIGINT)
+      self.assertEqual(os.listdir(folder), ["published.yaml"])
 
 
 class Scenario(unittest.TestCase):

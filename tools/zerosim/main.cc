@@ -34,6 +34,7 @@ constexpr const char* kFooter =
     "  zerosim run my.yaml --set cluster.nodes=48 --json result.json --trace trace.json\n"
     "  zerosim check my.yaml\n"
     "  zerosim import deepspeed ds_config.json --hidden 4096\n"
+    "  zerosim validate validate/published/*.yaml\n"
     "  zerosim explain qgZ\n"
     "\n"
     "Exit status: 0 done, 1 a fault of the environment, 2 of the scenario or the arguments.";
@@ -114,8 +115,8 @@ int Main(int argc, char** argv) {
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   app.footer(kFooter);
-  const std::vector<Command> commands{AddRun(app), AddCheck(app), AddImport(app), AddExport(app),
-                                      AddExplain(app)};
+  const std::vector<Command> commands{AddRun(app),    AddCheck(app),    AddImport(app),
+                                      AddExport(app), AddValidate(app), AddExplain(app)};
 
   try {
     app.parse(argc, argv);
