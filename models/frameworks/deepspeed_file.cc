@@ -11,10 +11,6 @@
 namespace zerosim {
 namespace {
 
-std::string Join(std::string_view path, std::string_view key) {
-  return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
-}
-
 std::string LowerCase(std::string_view text) {
   std::string lower(text);
   std::ranges::transform(lower, lower.begin(),
@@ -118,7 +114,7 @@ void DeepSpeedFile::Walk(const Node& section, const std::string& path) {
       ReportUnknown(entry, path);
       continue;
     }
-    const std::string shown = Join(path, entry.key);
+    const std::string shown = JoinPath(path, entry.key);
     const auto [place, is_new] = given_.emplace(key->path, &entry);
     if (!is_new) {
       Report(entry, shown,
@@ -170,7 +166,8 @@ void DeepSpeedFile::ReportUnknown(const Entry& entry, const std::string& section
   }
   const std::string nearest = Nearest(entry.key, known);
   const std::string meant = nearest.empty() ? "" : fmt::format("; did you mean \"{}\"?", nearest);
-  const std::string shown = Join(section, entry.key.size() > 60 ? Quoted(entry.key) : entry.key);
+  const std::string shown =
+      JoinPath(section, entry.key.size() > 60 ? Quoted(entry.key) : entry.key);
   if (IsStrictInDeepSpeed(section)) {
     problems_->Add(entry.where,
                    fmt::format("{}: no such key, which DeepSpeed refuses too{}", shown, meant));

@@ -1,13 +1,17 @@
 #include "models/frameworks/deepspeed_keys.h"
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "models/frameworks/deepspeed_zero_keys.h"
 
 namespace zerosim {
 namespace {
 
 using enum DeepSpeedUse;
 
-constexpr DeepSpeedKey kKeys[] = {
+constexpr DeepSpeedKey kTopLevel[] = {
     // Batch and precision.
     {.path = "train_batch_size", .use = kRead},
     {.path = "train_micro_batch_size_per_gpu", .use = kRead},
@@ -94,184 +98,6 @@ constexpr DeepSpeedKey kKeys[] = {
      .harmless = "false",
      .why = "leaving out the all-gather of stages 1 and 2 is not modelled"},
 
-    // ZeRO.
-    {.path = "zero_optimization", .use = kRead},
-    {.path = "zero_optimization.stage", .use = kRead, .zero_key = "stage"},
-    {.path = "zero_optimization.contiguous_gradients",
-     .use = kRead,
-     .zero_key = "contiguous_gradients"},
-    {.path = "zero_optimization.reduce_scatter", .use = kRead},
-    {.path = "zero_optimization.reduce_bucket_size",
-     .use = kRead,
-     .zero_key = "reduce_bucket_size"},
-    {.path = "zero_optimization.use_multi_rank_bucket_allreduce", .use = kRead},
-    {.path = "zero_optimization.allgather_partitions",
-     .use = kRefused,
-     .harmless = "true",
-     .why = "gathering updated weights by broadcasts is not modelled"},
-    {.path = "zero_optimization.allgather_bucket_size",
-     .use = kRead,
-     .zero_key = "allgather_bucket_size"},
-    {.path = "zero_optimization.overlap_comm", .use = kRead, .zero_key = "overlap_comm"},
-    {.path = "zero_optimization.load_from_fp32_weights",
-     .use = kNoEffect,
-     .why = "it is about checkpoints and start-up"},
-    {.path = "zero_optimization.elastic_checkpoint",
-     .use = kNoEffect,
-     .why = "it is about checkpoints and start-up"},
-    {.path = "zero_optimization.offload_param", .use = kRead},
-    {.path = "zero_optimization.offload_optimizer", .use = kRead},
-    {.path = "zero_optimization.offload_param.device", .use = kRead},
-    {.path = "zero_optimization.offload_param.nvme_path",
-     .use = kNoEffect,
-     .why = "nothing is offloaded"},
-    {.path = "zero_optimization.offload_param.buffer_count",
-     .use = kNoEffect,
-     .why = "nothing is offloaded"},
-    {.path = "zero_optimization.offload_param.buffer_size",
-     .use = kNoEffect,
-     .why = "nothing is offloaded"},
-    {.path = "zero_optimization.offload_param.max_in_cpu",
-     .use = kNoEffect,
-     .why = "nothing is offloaded"},
-    {.path = "zero_optimization.offload_param.pin_memory",
-     .use = kNoEffect,
-     .why = "nothing is offloaded"},
-    {.path = "zero_optimization.offload_optimizer.device", .use = kRead},
-    {.path = "zero_optimization.offload_optimizer.nvme_path",
-     .use = kNoEffect,
-     .why = "nothing is offloaded"},
-    {.path = "zero_optimization.offload_optimizer.buffer_count",
-     .use = kNoEffect,
-     .why = "nothing is offloaded"},
-    {.path = "zero_optimization.offload_optimizer.pin_memory",
-     .use = kNoEffect,
-     .why = "nothing is offloaded"},
-    {.path = "zero_optimization.offload_optimizer.pipeline_read",
-     .use = kNoEffect,
-     .why = "nothing is offloaded"},
-    {.path = "zero_optimization.offload_optimizer.pipeline_write",
-     .use = kNoEffect,
-     .why = "nothing is offloaded"},
-    {.path = "zero_optimization.offload_optimizer.fast_init",
-     .use = kNoEffect,
-     .why = "nothing is offloaded"},
-    {.path = "zero_optimization.offload_optimizer.ratio",
-     .use = kNoEffect,
-     .why = "nothing is offloaded"},
-    {.path = "zero_optimization.offload_optimizer.super_offload",
-     .use = kNoEffect,
-     .why = "nothing is offloaded"},
-    {.path = "zero_optimization.offload_optimizer.convert_grad_on_cpu",
-     .use = kNoEffect,
-     .why = "nothing is offloaded"},
-    {.path = "zero_optimization.offload_optimizer.cpuadam_cores_perc",
-     .use = kNoEffect,
-     .why = "nothing is offloaded"},
-    {.path = "zero_optimization.cpu_offload", .use = kRead},
-    {.path = "zero_optimization.cpu_offload_param", .use = kRead},
-    {.path = "zero_optimization.cpu_offload_use_pin_memory",
-     .use = kNoEffect,
-     .why = "nothing is offloaded"},
-    {.path = "zero_optimization.zenflow", .use = kRefused, .why = "ZenFlow is not modelled"},
-    {.path = "zero_optimization.sub_group_size",
-     .use = kNoEffect,
-     .why = "the optimizer's time goes by its bytes, not by its tiles"},
-    {.path = "zero_optimization.stage3_prefetch_bucket_size",
-     .use = kRead,
-     .old_name = "prefetch_bucket_size",
-     .zero_key = "prefetch_bucket_size"},
-    {.path = "zero_optimization.stage3_param_persistence_threshold",
-     .use = kRead,
-     .old_name = "param_persistence_threshold",
-     .zero_key = "param_persistence_threshold"},
-    {.path = "zero_optimization.stage3_model_persistence_threshold",
-     .use = kRead,
-     .old_name = "model_persistence_threshold"},
-    {.path = "zero_optimization.stage3_max_live_parameters",
-     .use = kRead,
-     .old_name = "max_live_parameters",
-     .zero_key = "max_live_parameters"},
-    {.path = "zero_optimization.stage3_max_reuse_distance",
-     .use = kRead,
-     .old_name = "max_reuse_distance",
-     .zero_key = "max_reuse_distance"},
-    {.path = "zero_optimization.stage3_gather_16bit_weights_on_model_save",
-     .use = kNoEffect,
-     .old_name = "gather_16bit_weights_on_model_save",
-     .why = "it acts when the model is saved"},
-    {.path = "zero_optimization.stage3_gather_fp16_weights_on_model_save",
-     .use = kNoEffect,
-     .why = "it acts when the model is saved"},
-    {.path = "zero_optimization.stage3_module_granularity_threshold",
-     .use = kRefused,
-     .old_name = "module_granularity_threshold",
-     .harmless = "0",
-     .why = "leaf modules, whose weights are fetched at once, are not modelled"},
-    {.path = "zero_optimization.stage3_use_all_reduce_for_fetch_params",
-     .use = kRefused,
-     .old_name = "use_all_reduce_for_fetch_params",
-     .harmless = "false",
-     .why = "fetching weights by all-reduce is not modelled"},
-    {.path = "zero_optimization.stage3_allgather_sequential",
-     .use = kRefused,
-     .old_name = "allgather_sequential",
-     .harmless = "false",
-     .why = "fetching weights one by one is not modelled"},
-    {.path = "zero_optimization.stage3_partition_stream_chunk_size",
-     .use = kNoEffect,
-     .old_name = "partition_stream_chunk_size",
-     .why = "it acts when the model is built"},
-    {.path = "zero_optimization.leaf_module",
-     .use = kRefused,
-     .why = "leaf modules, whose weights are fetched at once, are not modelled"},
-    {.path = "zero_optimization.ignore_unused_parameters",
-     .use = kNoEffect,
-     .why = "every weight is used"},
-    {.path = "zero_optimization.legacy_stage1",
-     .use = kRefused,
-     .harmless = "false",
-     .why = "the old stage 1 is not modelled"},
-    {.path = "zero_optimization.round_robin_gradients",
-     .use = kNoEffect,
-     .why = "it acts with offload only"},
-    {.path = "zero_optimization.zero_hpz_partition_size",
-     .use = kRead,
-     .zero_key = "secondary_partition_size"},
-    {.path = "zero_optimization.zero_quantized_weights",
-     .use = kRead,
-     .zero_key = "quantized_weights"},
-    {.path = "zero_optimization.zero_quantized_nontrainable_weights",
-     .use = kRefused,
-     .harmless = "false",
-     .why = "weights that stay quantised in memory (MixZ++) are not modelled"},
-    {.path = "zero_optimization.zero_quantized_gradients",
-     .use = kRead,
-     .zero_key = "quantized_gradients"},
-    {.path = "zero_optimization.zeropp_loco_param",
-     .use = kRefused,
-     .why = "LoCo's error feedback is not modelled"},
-    {.path = "zero_optimization.mics_shard_size", .use = kRead},
-    {.path = "zero_optimization.mics_hierarchical_params_gather", .use = kRead},
-    {.path = "zero_optimization.memory_efficient_linear",
-     .use = kNoEffect,
-     .why = "it saves memory that counting activations does not ask for"},
-    {.path = "zero_optimization.pipeline_loading_checkpoint",
-     .use = kNoEffect,
-     .why = "it is about checkpoints and start-up"},
-    {.path = "zero_optimization.override_module_apply",
-     .use = kNoEffect,
-     .why = "it acts when the model is built"},
-    {.path = "zero_optimization.log_trace_cache_warnings",
-     .use = kNoEffect,
-     .why = "it is about logging"},
-    {.path = "zero_optimization.enable_sanity_checks",
-     .use = kNoEffect,
-     .harmless = "false",
-     .why = "checks are not timed"},
-    {.path = "zero_optimization.save_muon_momentum_buffer_in_memory",
-     .use = kNoEffect,
-     .why = "nothing is offloaded"},
     {.path = "zero_allow_untested_optimizer", .use = kNoEffect, .why = "it lifts a check"},
     {.path = "zero_force_ds_cpu_optimizer", .use = kNoEffect, .why = "nothing is offloaded"},
 
@@ -284,11 +110,15 @@ constexpr DeepSpeedKey kKeys[] = {
      .use = kRefused,
      .why = "the degree of tensor parallelism is not read from here; give parallelism.tensor and "
             "leave it out"},
-    {.path = "expert_parallel", .use = kRefused, .why = "expert parallelism is not supported yet"},
+    {.path = "expert_parallel",
+     .use = kRefused,
+     .why = "the degree of expert parallelism is not read from here; give parallelism.expert and "
+            "leave it out"},
     {.path = "pipeline", .use = kNoEffect, .why = "it acts with a pipeline module only"},
     {.path = "use_data_before_expert_parallelism",
-     .use = kNoEffect,
-     .why = "there is no expert parallelism"},
+     .use = kRefused,
+     .harmless = "false",
+     .why = "expert-parallel ranks that are far apart are not modelled"},
 
     // What the model computes.
     {.path = "optimizer", .use = kRead},
@@ -348,14 +178,22 @@ constexpr DeepSpeedKey kKeys[] = {
     {.path = "autotuning", .use = kNoEffect, .why = "it chooses the configuration before training"},
 };
 
+std::vector<DeepSpeedKey> Join() {
+  std::vector<DeepSpeedKey> keys(std::begin(kTopLevel), std::end(kTopLevel));
+  const std::span<const DeepSpeedKey> zero = DeepSpeedZeroKeys();
+  keys.insert(keys.end(), zero.begin(), zero.end());
+  return keys;
+}
+
 }  // namespace
 
 std::span<const DeepSpeedKey> DeepSpeedKeys() {
-  return kKeys;
+  static const std::vector<DeepSpeedKey> keys = Join();
+  return keys;
 }
 
 const DeepSpeedKey* FindDeepSpeedKey(std::string_view section, std::string_view name) {
-  for (const DeepSpeedKey& key : kKeys) {
+  for (const DeepSpeedKey& key : DeepSpeedKeys()) {
     const std::size_t dot = key.path.rfind('.');
     const std::string_view parent =
         dot == std::string_view::npos ? std::string_view() : key.path.substr(0, dot);
@@ -365,7 +203,7 @@ const DeepSpeedKey* FindDeepSpeedKey(std::string_view section, std::string_view 
 }
 
 bool HasDeepSpeedKeysBelow(std::string_view path) {
-  return std::ranges::any_of(kKeys, [&](const DeepSpeedKey& key) {
+  return std::ranges::any_of(DeepSpeedKeys(), [&](const DeepSpeedKey& key) {
     return key.path.size() > path.size() && key.path.starts_with(path) &&
            key.path[path.size()] == '.';
   });

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "models/frameworks/sections.h"
 #include "models/parallel/scenario_groups.h"
+#include "models/scenario/places.h"
 
 namespace zerosim {
 namespace {
@@ -100,7 +100,7 @@ constexpr KnownProblem kProblems[] = {
      .severity = Severity::kWarning,
      .holds =
          [](const Situation& s) {
-           return QuantizesGradients(s) && ClusterOf(s).nodes > 1 && TensorOf(s) > 1;
+           return QuantizesGradients(s) && s.groups.across.size > 1 && TensorOf(s) > 1;
          },
      .what = "DeepSpeed sums over all GPUs of the nodes (utils/groups.py), which with tensor "
              "parallelism hold gradients of different weights; computed over data-parallel ranks, "
@@ -147,11 +147,12 @@ std::span<const KnownProblem> KnownProblems() {
 }
 
 void ReportKnownProblems(const Node& root, const Scenario& scenario, Problems* problems) {
+  const Places places(root);
   Situation situation{.scenario = &scenario, .groups = {}};
   if (!problems->has_errors()) situation.groups = ProcessGroupsOf(scenario);
   for (const KnownProblem& problem : kProblems) {
     if (problems->IsDoubted(problem.key) || !problem.holds(situation)) continue;
-    const Location where = PlaceOf(root, problem.key);
+    const Location where = places.Of(problem.key);
     const std::string what = fmt::format("{}: {}", problem.key, problem.what);
     switch (problem.severity) {
       case Severity::kNote:

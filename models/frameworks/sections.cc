@@ -34,20 +34,6 @@ const Node* FindPath(const Node* root, std::string_view path) {
   return root;
 }
 
-Location PlaceOf(const Node& root, std::string_view path) {
-  const std::size_t dot = path.rfind('.');
-  const bool outermost = dot == std::string_view::npos;
-  const std::string_view section = outermost ? std::string_view() : path.substr(0, dot);
-  const std::string_view key = outermost ? path : path.substr(dot + 1);
-  if (const Node* node = FindPath(&root, section)) {
-    const auto entry = std::ranges::find(node->entries, key, &Entry::key);
-    if (entry != node->entries.end()) {
-      return entry->value.is_text() ? entry->value.where : entry->where;
-    }
-  }
-  return outermost ? root.where : PlaceOf(root, section);
-}
-
 void FillIn(Node* section, Node base) {
   for (Entry& entry : base.entries) {
     Node* own = section->Find(entry.key);

@@ -17,10 +17,6 @@ void PutText(Node* section, std::string_view key, std::string text, const Entry&
 // The value at "training.micro_batch_size" below `root`, or null. `root` may be null.
 const Node* FindPath(const Node* root, std::string_view path);
 
-// The place of that value (of a section, its key), or of the nearest section around it that is
-// given.
-Location PlaceOf(const Node& root, std::string_view path);
-
 // Puts the keys of `base` into `section` where it has none of its own, section by section.
 void FillIn(Node* section, Node base);
 

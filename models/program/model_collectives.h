@@ -11,6 +11,9 @@
 // before attention, in backward again, and their gradients reduce-scattered. The causal mask's work
 // is balanced over the ranks.
 //
+// Partitioned checkpoints (DeepSpeed, runtime/activation_checkpointing/checkpointing.py): a block's
+// input is gathered over the tensor-parallel ranks before the block is recomputed.
+//
 // Expert parallelism: tokens go to the ranks of their experts by an all-to-all before the experts'
 // products and come back by another after them; the same in backward (arXiv 2006.16668, section 3).
 //

@@ -12,6 +12,8 @@
 #include "models/frameworks/import.h"
 #include "models/frameworks/sections.h"
 #include "models/scenario/keys.h"
+#include "models/scenario/merge.h"
+#include "models/scenario/overrides.h"
 
 namespace zerosim {
 namespace {
@@ -19,53 +21,6 @@ namespace {
 constexpr std::size_t kMostIncludes = 16;
 constexpr std::string_view kNameCharacters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
-
-std::string Join(std::string_view path, std::string_view key) {
-  return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
-}
-
-bool IsReference(std::string_view path) {
-  const KeySpec* key = FindKey(path);
-  return key != nullptr && key->type == KeyType::kReference;
-}
-
-bool IsFlagOrSection(std::string_view path) {
-  const KeySpec* key = FindKey(path);
-  return key != nullptr && key->type == KeyType::kFlagOrSection;
-}
-
-// {base: name} for a name, so that keys can be put beside it; {} for true.
-void MakeSection(Node* node, std::string_view path) {
-  Node section;
-  section.kind = Node::Kind::kMap;
-  section.where = node->where;
-  if (IsReference(path)) section.entries.push_back({"base", node->where, *node});
-  *node = std::move(section);
-}
-
-bool CanBecomeSection(const Node& node, std::string_view path) {
-  return node.is_text() && (IsReference(path) || (IsFlagOrSection(path) && node.text == "true"));
-}
-
-// Puts the keys of `over` over those of `*base`, section by section.
-void Merge(Node* base, Node over, std::string_view path) {
-  if (over.is_map() && CanBecomeSection(*base, path) && over.Find("base") == nullptr) {
-    MakeSection(base, path);
-  }
-  if (!base->is_map() || !over.is_map()) {
-    *base = std::move(over);
-    return;
-  }
-  base->in_doubt = base->in_doubt || over.in_doubt;
-  for (Entry& entry : over.entries) {
-    if (Node* old = base->Find(entry.key)) {
-      Merge(old, std::move(entry.value), Join(path, entry.key));
-      std::ranges::find(base->entries, entry.key, &Entry::key)->where = std::move(entry.where);
-    } else {
-      base->entries.push_back(std::move(entry));
-    }
-  }
-}
 
 void Erase(Node* map, std::string_view key) {
   std::erase_if(map->entries, [&](const Entry& e) { return e.key == key; });
@@ -102,15 +57,6 @@ class Assembler {
   std::optional<Node> Load(const std::string& text, const std::string& file) {
     std::vector<std::string> chain;
     return LoadText(text, file, &chain);
-  }
-
-  void Apply(const Override& set, Node* root) {
-    const std::string place = fmt::format(
-        "--set {}={}", set.path, set.value.size() > 60 ? set.value.substr(0, 60) : set.value);
-    const Location where{place, 0, 0};
-    const std::size_t before = problems_->error_count();
-    ApplyAt(set, where, root);
-    if (problems_->error_count() > before) problems_->Doubt(set.path);
   }
 
   // Puts the sections of the framework that `root` names below its own.
@@ -158,50 +104,6 @@ class Assembler {
   }
 
  private:
-  void ApplyAt(const Override& set, const Location& where, Node* root) {
-    std::vector<std::string> keys;
-    for (std::size_t begin = 0; begin <= set.path.size();) {
-      const std::size_t end = std::min(set.path.find('.', begin), set.path.size());
-      keys.push_back(set.path.substr(begin, end - begin));
-      begin = end + 1;
-    }
-    if (std::ranges::find(keys, std::string()) != keys.end() || keys.size() > 16) {
-      problems_->Add(where, "expected a key's path such as cluster.nodes=8");
-      return;
-    }
-    if (keys.back() == "include") {
-      problems_->Add(where, "include: not an option's to set; write it in the scenario");
-      return;
-    }
-    std::optional<Node> value = ParseValue(set.value, where);
-    if (!value) return;
-
-    // From the inside out: a section around each key.
-    for (std::size_t i = keys.size(); i-- > 0;) {
-      Node section;
-      section.kind = Node::Kind::kMap;
-      section.where = where;
-      section.entries.push_back({keys[i], where, std::move(*value)});
-      value = std::move(section);
-    }
-    // A text that is no name of the catalog cannot have keys below it.
-    const Node* at = root;
-    std::string path;
-    for (std::size_t i = 0; i + 1 < keys.size() && at != nullptr; ++i) {
-      path = Join(path, keys[i]);
-      at = at->Find(keys[i]);
-      const KeySpec* spec = FindKey(path);
-      const bool leaf = spec != nullptr && KeysOf(path).empty() &&
-                        spec->type != KeyType::kNumberParameter &&
-                        spec->type != KeyType::kDurationParameter;
-      if (leaf) {
-        problems_->Add(where, fmt::format("{} has no keys below it", path));
-        return;
-      }
-    }
-    Merge(root, std::move(*value), "");
-  }
-
   // `chain` are the files that led here.
   std::optional<Node> LoadText(const std::string& text, const std::string& file,
                                std::vector<std::string>* chain) {
@@ -322,37 +224,6 @@ class Assembler {
     return std::nullopt;
   }
 
-  // The value of an override: YAML, whose problems are at the option as a whole.
-  std::optional<Node> ParseValue(const std::string& text, const Location& where) {
-    // As the value of a key, so that a plain "8" is a document too.
-    Problems inner;
-    const bool flow = text.starts_with('{') || text.starts_with('[');
-    if (!flow) {
-      if (text.empty() || text.find_first_of("\n\r") != std::string::npos) {
-        problems_->Add(where, "expected a value, got " + Quoted(text));
-        return std::nullopt;
-      }
-      return TextNode(text, where);
-    }
-    std::optional<Node> root = ParseDocument("v: " + text, where.file, &inner);
-    if (!root || inner.has_errors() || root->entries.size() != 1) {
-      problems_->Add(where, "expected a value such as 8 or {bits: 4}, got " + Quoted(text));
-      return std::nullopt;
-    }
-    Node value = std::move(root->entries.front().value);
-    PutAt(&value, where);
-    return value;
-  }
-
-  static void PutAt(Node* node, const Location& where) {
-    node->where = where;
-    for (Entry& e : node->entries) {
-      e.where = where;
-      PutAt(&e.value, where);
-    }
-    for (Node& item : node->items) PutAt(&item, where);
-  }
-
   const Files& files_;
   Problems* const problems_;
   std::vector<std::string> folders_;
@@ -370,7 +241,7 @@ std::optional<Node> Assemble(const std::string& text, const std::string& file,
   Assembler assembler(file, catalog, files, problems);
   std::optional<Node> root = assembler.Load(text, file);
   if (!root) return std::nullopt;
-  for (const Override& o : set) assembler.Apply(o, &*root);
+  for (const Override& o : set) ApplyOverride(o, &*root, problems);
   assembler.ApplyFramework(&*root);
   assembler.Resolve(&*root);
   ImportFrameworks(&*root, files, problems);

@@ -57,6 +57,10 @@ const KeySpec* FindKey(std::string_view path) {
   return found == AllKeys().end() ? nullptr : &*found;
 }
 
+std::string JoinPath(std::string_view path, std::string_view key) {
+  return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
+}
+
 std::vector<const KeySpec*> KeysOf(std::string_view path) {
   std::vector<const KeySpec*> found;
   for (const KeySpec& key : AllKeys()) {

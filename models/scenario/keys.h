@@ -58,6 +58,9 @@ std::span<const KeySpec> AllKeys();
 // The key of that path, or null.
 const KeySpec* FindKey(std::string_view path);
 
+// "cluster.nodes" of the section "cluster" and the key "nodes"; "" is the top level.
+std::string JoinPath(std::string_view path, std::string_view key);
+
 // Keys directly in the section `path` ("" is the top level), in order.
 std::vector<const KeySpec*> KeysOf(std::string_view path);
 

@@ -14,6 +14,7 @@
 #include "models/scenario/keys.h"
 #include "models/scenario/read_sections.h"
 #include "models/scenario/validate.h"
+#include "models/scenario/warnings.h"
 
 namespace zerosim {
 namespace {

@@ -197,7 +197,7 @@ std::string SchemaJson() {
   return fmt::format(
       "{{\n  \"$schema\": \"http://json-schema.org/draft-07/schema#\",\n"
       "  \"title\": \"zerosim scenario\",\n"
-      "  \"description\": \"Written from models/scenario/key_table.cc; do not edit.\",\n  {}\n}}\n",
+      "  \"description\": \"Written from models/scenario/keys_*.cc; do not edit.\",\n  {}\n}}\n",
       ObjectOf("", 2));
 }
 

@@ -88,6 +88,7 @@ class SectionReader {
                 bool silent, Problems* problems);
 
   const KeySpec& Ask(std::string_view key);
+  const Entry* Find(std::string_view key) const;  // or null
   void ReportUnknown(const Entry& entry, const std::vector<std::string>& known);
   // The text of `key`, or its default. Empty: a problem was reported, or there is no default.
   std::optional<std::string> TextOf(std::string_view key);

@@ -12,7 +12,4 @@ namespace zerosim {
 // mended.
 void CheckBetweenSections(const Node& root, Scenario* scenario, Problems* problems);
 
-// Warns of keys in `root` that have no effect in `scenario`.
-void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problems* problems);
-
 }  // namespace zerosim

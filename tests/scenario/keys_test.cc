@@ -22,7 +22,7 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-constexpr char kBegin[] = "<!-- written from models/scenario/key_table.cc: begin -->\n";
+constexpr char kBegin[] = "<!-- written from models/scenario/keys_*.cc: begin -->\n";
 constexpr char kEnd[] = "<!-- end -->\n";
 
 std::string PathOf(const std::string& name) {

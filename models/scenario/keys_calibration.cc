@@ -1,0 +1,130 @@
+#include "models/scenario/key_sections.h"
+
+namespace zerosim {
+namespace {
+
+using enum KeyType;
+
+constexpr KeySpec kKeys[] = {
+    {.path = "cluster.calibration",
+     .type = kReference,
+     .otherwise = "every parameter at its generic value",
+     .meaning = "What was measured on the machine: the name of a file in hardware/calibrations/, "
+                "or its keys in place, or both with base. Each parameter is a number, or a section "
+                "{value, low, high, source}; low and high become the interval of predictions."},
+    {.path = "cluster.calibration.base",
+     .type = kText,
+     .otherwise = "every key stands in place",
+     .meaning = "Name of a file in hardware/calibrations/ whose keys hold where this section has "
+                "none."},
+    {.path = "cluster.calibration.name",
+     .type = kText,
+     .otherwise = "the file's name",
+     .meaning = "What reports call the calibration."},
+    {.path = "cluster.calibration.measured_nics_per_node",
+     .type = kInteger,
+     .otherwise = "not known",
+     .low = 1,
+     .high = 1024,
+     .meaning = "NICs a node that nic_fraction was measured with. With more of them a report warns "
+                "that it extrapolates, and its interval reaches down to no gain from the others."},
+    {.path = "cluster.calibration.nic_fraction",
+     .type = kNumberParameter,
+     .otherwise = "1 (0.85 to 1)",
+     .low = 1e-3,
+     .high = 1,
+     .meaning = "Rate of collectives between nodes over the line rate of the NICs."},
+    {.path = "cluster.calibration.gpu_link_fraction",
+     .type = kNumberParameter,
+     .otherwise = "1 (0.9 to 1)",
+     .low = 1e-3,
+     .high = 2,
+     .meaning = "Rate of collectives within the node over gpu_bandwidth x gpu_bandwidth_fraction. "
+                "Above 1 where the node's fraction proved too low."},
+    {.path = "cluster.calibration.nic_step_latency",
+     .type = kDurationParameter,
+     .otherwise = "0 s (0 s to 0 s)",
+     .low = 0,
+     .high = 10,
+     .meaning = "Time of one step of a collective between nodes beside its bytes; 0: "
+                "cluster.fabric.latency."},
+    {.path = "cluster.calibration.gpu_step_latency",
+     .type = kDurationParameter,
+     .otherwise = "0 s (0 s to 0 s)",
+     .low = 0,
+     .high = 1,
+     .meaning = "Time of one step of a collective within the node beside its bytes; 0: "
+                "cluster.node.gpu_latency."},
+    {.path = "cluster.calibration.collective_launch",
+     .type = kDurationParameter,
+     .otherwise = "20.0 us (10.0 us to 50.0 us)",
+     .low = 0,
+     .high = 1,
+     .meaning = "Time of a collective call before its first byte moves."},
+    {.path = "cluster.calibration.all_to_all_fraction",
+     .type = kNumberParameter,
+     .otherwise = "1 (0.7 to 1)",
+     .low = 1e-3,
+     .high = 1,
+     .meaning = "Rate of an all-to-all between nodes over the rate of a ring."},
+    {.path = "cluster.calibration.gemm_fraction",
+     .type = kNumberParameter,
+     .otherwise = "1 (0.9 to 1.05)",
+     .low = 1e-3,
+     .high = 10,
+     .meaning = "Rate of matrix multiplications over the rate that cluster.node.gpu.gemm gives."},
+    {.path = "cluster.calibration.memory_fraction",
+     .type = kNumberParameter,
+     .otherwise = "1 (0.9 to 1.05)",
+     .low = 1e-3,
+     .high = 10,
+     .meaning = "Rate of memory-bound kernels over cluster.node.gpu.memory_bandwidth."},
+    {.path = "cluster.calibration.kernel_launch",
+     .type = kDurationParameter,
+     .otherwise = "3.00 us (1.00 us to 10.0 us)",
+     .low = 0,
+     .high = 1,
+     .meaning = "GPU time that a kernel takes at least."},
+    {.path = "cluster.calibration.host_hook",
+     .type = kDurationParameter,
+     .otherwise = "100 us (20.0 us to 300 us)",
+     .low = 0,
+     .high = 1,
+     .meaning = "Host time of one hook of a module: the fetch and release logic of ZeRO-3."},
+    {.path = "cluster.calibration.host_launch",
+     .type = kDurationParameter,
+     .otherwise = "30.0 us (5.00 us to 50.0 us)",
+     .low = 0,
+     .high = 1,
+     .meaning = "Host time of one kernel launch."},
+    {.path = "cluster.calibration.optimizer_fixed",
+     .type = kDurationParameter,
+     .otherwise = "5.00 ms (0 s to 20.0 ms)",
+     .low = 0,
+     .high = 100,
+     .meaning = "Time of the optimizer's step beside its bytes."},
+    {.path = "cluster.calibration.*.value",
+     .type = kText,
+     .meaning = "The parameter, in its unit."},
+    {.path = "cluster.calibration.*.low",
+     .type = kText,
+     .otherwise = "value",
+     .meaning = "Least value that the measurement leaves open: one standard deviation below, where "
+                "a fit gave one."},
+    {.path = "cluster.calibration.*.high",
+     .type = kText,
+     .otherwise = "value",
+     .meaning = "Greatest such value."},
+    {.path = "cluster.calibration.*.source",
+     .type = kText,
+     .otherwise = "given in the scenario",
+     .meaning = "Where the parameter comes from: a measurement, a publication, a data sheet."},
+};
+
+}  // namespace
+
+std::span<const KeySpec> CalibrationKeys() {
+  return kKeys;
+}
+
+}  // namespace zerosim

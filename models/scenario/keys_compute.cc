@@ -1,0 +1,64 @@
+#include "models/scenario/key_sections.h"
+
+namespace zerosim {
+namespace {
+
+using enum KeyType;
+
+constexpr KeySpec kKeys[] = {
+    {.path = "compute",
+     .otherwise = "every key at its default",
+     .meaning = "How compute is timed: operation by operation, or all of it at a given MFU."},
+    {.path = "compute.mfu",
+     .type = kNumber,
+     .otherwise = "by operation",
+     .low = 1e-3,
+     .high = 1,
+     .meaning = "Model FLOP utilization at which all compute runs, instead of the times of its "
+                "operations."},
+    {.path = "compute.flash_attention",
+     .type = kFlag,
+     .fallback = "true",
+     .meaning = "Whether attention is fused where the GPU has such kernels."},
+    {.path = "compute.causal_skip",
+     .type = kFlag,
+     .fallback = "true",
+     .meaning = "Whether the attention kernel skips the masked half of the scores."},
+    {.path = "compute.recompute_skips_last",
+     .type = kFlag,
+     .fallback = "false",
+     .meaning = "Whether recompute leaves out the block's last matrix multiplication, as newer "
+                "non-reentrant checkpointing does."},
+    {.path = "compute.memory_passes",
+     .type = kNumber,
+     .fallback = "2",
+     .low = 0,
+     .high = 100,
+     .meaning = "Passes over the bytes of memory-bound operations: 2 for eager PyTorch, about 0.7 "
+                "compiled."},
+    {.path = "compute.loss_bytes",
+     .type = kNumber,
+     .fallback = "17",
+     .low = 0,
+     .high = 1000,
+     .meaning = "Bytes that the loss moves a token and vocabulary entry: 17 in eager PyTorch, 6 to "
+                "8 fused."},
+
+    {.path = "collectives",
+     .otherwise = "every key at its default",
+     .meaning = "How collectives are carried out."},
+    {.path = "collectives.algorithm",
+     .type = kChoice,
+     .fallback = "ring",
+     .choices = "ring|hierarchical_ring",
+     .meaning = "Algorithm of all-gathers, reduce-scatters and all-reduces that span nodes: one "
+                "ring over all ranks, or one in each node and one across."},
+};
+
+}  // namespace
+
+std::span<const KeySpec> ComputeKeys() {
+  return kKeys;
+}
+
+}  // namespace zerosim

@@ -1,0 +1,126 @@
+#include "models/scenario/key_sections.h"
+
+namespace zerosim {
+namespace {
+
+using enum KeyType;
+
+constexpr KeySpec kKeys[] = {
+    {.path = "training", .meaning = "What one optimizer step works on."},
+    {.path = "training.sequence_length",
+     .type = kInteger,
+     .low = 1,
+     .high = 16'777'216,
+     .meaning = "Tokens of one sample."},
+    {.path = "training.micro_batch_size",
+     .type = kInteger,
+     .fallback = "1",
+     .low = 1,
+     .high = 1'048'576,
+     .meaning = "Samples of one forward and backward pass on one rank."},
+    {.path = "training.gradient_accumulation_steps",
+     .type = kInteger,
+     .fallback = "1",
+     .low = 1,
+     .high = 65'536,
+     .meaning = "Micro-batches that one rank runs in one optimizer step."},
+    {.path = "training.global_batch_size",
+     .type = kInteger,
+     .otherwise = "micro_batch_size x gradient_accumulation_steps x ranks",
+     .low = 1,
+     .high = 1e15,
+     .meaning = "Samples of one optimizer step on all ranks. Only checked: it must be "
+                "micro_batch_size x gradient_accumulation_steps x ranks."},
+    {.path = "training.precision",
+     .type = kChoice,
+     .fallback = "fp16",
+     .choices = "fp16|bf16",
+     .meaning = "16-bit format of weights, activations and gradients; the optimizer keeps fp32."},
+    {.path = "training.activation_checkpointing",
+     .type = kChoice,
+     .fallback = "none",
+     .choices = "none|selective|full|operators",
+     .meaning = "What is recomputed in backward instead of kept: nothing, the attention scores "
+                "(selective), each block from its input (full), or all but attention and every "
+                "second matrix multiplication (operators: torchtitan's selective \"op\")."},
+    {.path = "training.checkpoint_every",
+     .type = kInteger,
+     .fallback = "1",
+     .low = 1,
+     .high = 100'000,
+     .meaning = "Of how many blocks one is checkpointed; the others keep everything."},
+    {.path = "training.partition_checkpoints",
+     .type = kFlag,
+     .fallback = "false",
+     .meaning = "Whether each of the tensor-parallel ranks keeps its part of a block's input only, "
+                "which they gather to recompute the block (DeepSpeed's partition_activations). "
+                "Full checkpointing only."},
+    {.path = "training.first_step",
+     .type = kFlag,
+     .fallback = "false",
+     .meaning =
+         "Whether this is the first iteration, in which ZeRO-3 has no trace to prefetch by."},
+
+    {.path = "parallelism",
+     .otherwise = "every key at its default",
+     .meaning = "How ranks divide a model and its samples. Sizes multiply to the number of ranks: "
+                "tensor x context x pipeline x data, and data is what is left."},
+    {.path = "parallelism.tensor",
+     .type = kInteger,
+     .fallback = "1",
+     .low = 1,
+     .high = 65'536,
+     .meaning = "Ranks that divide every matrix (TP); must divide the heads, and should lie in a "
+                "node. Sums of activations over them wait for compute and compute for them."},
+    {.path = "parallelism.sequence",
+     .type = kFlag,
+     .fallback = "false",
+     .meaning = "Sequence parallelism beside tensor parallelism: norms and residuals divide the "
+                "sequence too, and each sum becomes a reduce-scatter and an all-gather."},
+    {.path = "parallelism.context",
+     .type = kInteger,
+     .fallback = "1",
+     .low = 1,
+     .high = 65'536,
+     .meaning = "Ranks that divide the sequence (CP); keys and values are gathered for attention. "
+                "Must divide the tokens of a sequence. Weights are sharded over these ranks too."},
+    {.path = "parallelism.pipeline",
+     .type = kInteger,
+     .fallback = "1",
+     .low = 1,
+     .high = 65'536,
+     .meaning =
+         "Pipeline stages (PP), which divide the layers; gradient_accumulation_steps is then "
+         "the number of micro-batches. Stages run 1F1B. zero.stage 2 and 3 do not go with "
+         "it; fsdp does."},
+    {.path = "parallelism.virtual_stages",
+     .type = kInteger,
+     .fallback = "1",
+     .low = 1,
+     .high = 1024,
+     .meaning = "Runs of layers that each stage holds, interleaved; more of them make the bubble "
+                "smaller and the sends more. The stages must then divide the micro-batches."},
+    {.path = "parallelism.expert",
+     .type = kInteger,
+     .fallback = "1",
+     .low = 1,
+     .high = 65'536,
+     .meaning = "Ranks that divide the experts of a mixture (EP), out of the data-parallel ranks; "
+                "tokens go to their experts by all-to-alls. Must divide the experts and the "
+                "data-parallel ranks. Goes with zero.stage 0 to 2 and with fsdp."},
+    {.path = "parallelism.order",
+     .type = kChoice,
+     .fallback = "tp-dp-pp",
+     .choices = "tp-dp-pp|tp-pp-dp",
+     .meaning = "Which ranks are neighbours: the order in which ranks count through the "
+                "dimensions, the first one fastest. dp includes context parallelism, whose ranks "
+                "come first in it."},
+};
+
+}  // namespace
+
+std::span<const KeySpec> TrainingKeys() {
+  return kKeys;
+}
+
+}  // namespace zerosim
