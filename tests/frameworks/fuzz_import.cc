@@ -1,8 +1,8 @@
 // Any bytes as a configuration of another framework: it is read, or refused with a ScenarioError.
 // Whatever else happens (a crash, another exception, a hang) is a fault.
 //
-// The first byte chooses what the rest is: a ds_config.json beside a scenario, or by itself, or a
-// GPT-NeoX file in either way.
+// The first byte chooses what the rest is: a ds_config.json beside a scenario, or by itself, a
+// GPT-NeoX file in either way, or a config.json of Hugging Face in either way ('B' to 'G').
 #include <cstddef>
 #include <cstdint>
 #include <string>
