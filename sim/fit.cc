@@ -54,21 +54,21 @@ void AddParameterLimits(const Scenario& s, std::vector<Candidate>* out) {
 
 // What DeepSpeed's default would release after use and a larger value keeps.
 void AddReuseDistance(const Scenario& s, std::vector<Candidate>* out) {
-  constexpr std::int64_t kDefault = ZeroConfig{}.max_reuse_distance;
-  if (s.fsdp || s.zero.stage != 3 || s.zero.max_reuse_distance <= kDefault) return;
+  constexpr std::int64_t usual = ZeroConfig{}.max_reuse_distance;
+  if (s.fsdp || s.zero.stage != 3 || s.zero.max_reuse_distance <= usual) return;
   Scenario changed = s;
-  changed.zero.max_reuse_distance = kDefault;
-  out->push_back({fmt::format("zero.max_reuse_distance={}", kDefault), std::move(changed)});
+  changed.zero.max_reuse_distance = usual;
+  out->push_back({fmt::format("zero.max_reuse_distance={}", usual), std::move(changed)});
 }
 
 // What DeepSpeed's default would shard and a larger value leaves whole on every rank.
 void AddPersistence(const Scenario& s, std::vector<Candidate>* out) {
-  constexpr std::int64_t kDefault = ZeroConfig{}.param_persistence_threshold;
-  if (s.fsdp || s.zero.stage != 3 || s.zero.param_persistence_threshold <= kDefault) return;
+  constexpr std::int64_t usual = ZeroConfig{}.param_persistence_threshold;
+  if (s.fsdp || s.zero.stage != 3 || s.zero.param_persistence_threshold <= usual) return;
   Scenario changed = s;
-  changed.zero.param_persistence_threshold = kDefault;
+  changed.zero.param_persistence_threshold = usual;
   out->push_back(
-      {fmt::format("zero.param_persistence_threshold={}", kDefault), std::move(changed)});
+      {fmt::format("zero.param_persistence_threshold={}", usual), std::move(changed)});
 }
 
 void AddSecondary(const Scenario& s, std::vector<Candidate>* out) {

@@ -71,7 +71,7 @@ struct KindSums {
   void Add(const Call& call, const LoweredCall& lowered, const NetworkModel& network, int count,
            Seconds time) {
     report.algorithm = lowered.algorithm;
-    report.calls += count * call.launches;
+    report.calls += std::int64_t{count} * call.launches;
     report.payload += count * call.payload;
     report.wire += count * call.full;
     report.node_egress += count * lowered.node_egress;

@@ -223,10 +223,10 @@ class Importer {
       model_.window = 0;
       return;
     }
-    // Few layers have few periods to try; a long list of garbage has at most kMostPeriods.
-    constexpr std::int64_t kMostPeriods = 64;
+    // Few layers have few periods to try; a long list of garbage has at most most_periods.
+    constexpr std::int64_t most_periods = 64;
     for (const std::int64_t start : {std::int64_t{0}, first}) {
-      for (std::int64_t every = 0; every <= std::min(count, kMostPeriods); ++every) {
+      for (std::int64_t every = 0; every <= std::min(count, most_periods); ++every) {
         if (every == 1 || !fits(start, every)) continue;
         model_.window_global_layers = start;
         model_.window_global_every = every;

@@ -70,13 +70,12 @@ std::int64_t FlatShard(const Scenario& scenario, const ModelLayout& layout,
 // while they are gathered.
 StaticMemory FsdpStates(const Scenario& scenario, const ModelLayout& layout,
                         const ProcessGroups& groups) {
-  constexpr std::int64_t kFp32 = 4;
   const std::int64_t all = layout.parameters();
   const std::int64_t shard =
       scenario.fsdp->sharding == FsdpStrategy::kNoShard ? all : FlatShard(scenario, layout, groups);
-  return {.parameters = Bytes::Count(kFp32 * shard),
-          .gradients = Bytes::Count(kFp32 * shard),
-          .optimizer = Bytes::Count(2 * kFp32 * shard),
+  return {.parameters = Bytes::Count(kFp32Bytes * shard),
+          .gradients = Bytes::Count(kFp32Bytes * shard),
+          .optimizer = Bytes::Count(2 * kFp32Bytes * shard),
           .buffers = {},
           .context = {}};
 }

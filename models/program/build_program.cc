@@ -65,6 +65,7 @@ class PipelineBuilder {
 
 std::vector<std::string> StageNames(int stages) {
   std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(stages));
   for (int s = 0; s < stages; ++s) names.push_back(fmt::format("stage {}", s));
   return names;
 }

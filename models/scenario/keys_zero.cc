@@ -169,8 +169,9 @@ constexpr KeySpec kKeys[] = {
      .fallback = "5e8",
      .low = 1,
      .high = kMostElements,
-     .meaning = "Elements of updated weights that stages 1 and 2 gather together after the "
-                "optimizer's step."},
+     .meaning = "Elements of updated weights that stages 1 and 2 would gather together after the "
+                "optimizer's step. No effect: DeepSpeed gathers all in one call where torch has "
+                "all_gather_into_tensor."},
     {.path = "zero.contiguous_gradients",
      .type = kFlag,
      .fallback = "true",

@@ -109,6 +109,9 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
           "zero.overlap.gather_forward", "zero.overlap.gather_backward",
           "zero.overlap.quantized_reduce", "training.first_step"},
          fmt::format("in stage {}; it belongs to stage 3", zero.stage));
+    if (zero.allgather_bucket_size != ZeroConfig().allgather_bucket_size) {
+      warn({"zero.allgather_bucket_size"}, "since DeepSpeed gathers all in one call");
+    }
   } else {
     warn({"zero.allgather_bucket_size"}, "in stage 3; it belongs to stages 1 and 2");
     if (!zero.has_secondary()) {
