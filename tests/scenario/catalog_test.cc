@@ -36,7 +36,7 @@ std::vector<std::string> NamesIn(const fs::path& folder) {
 
 TEST(Scenarios, AreAllReadWithoutAWarning) {
   const std::vector<std::string> names = NamesIn(kScenarios);
-  EXPECT_GE(names.size(), 10U);
+  EXPECT_GE(names.size(), 24U);
   for (const std::string& name : names) {
     EXPECT_THAT(Read(name).warnings, testing::IsEmpty()) << name;
   }

@@ -63,10 +63,13 @@ TEST(ExportDeepSpeed, IsReadAgainAsTheSameForEveryShippedScenario) {
   const std::filesystem::path folder = std::filesystem::path(ZEROSIM_SOURCE_DIR) / "scenarios";
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".yaml") continue;
-    ExpectRoundTrip(ReadScenario(entry.path().string(), {}, {}).scenario, entry.path().string());
+    const Scenario s = ReadScenario(entry.path().string(), {}, {}).scenario;
+    // A ds_config.json holds neither FSDP nor how ranks divide the model.
+    if (s.fsdp || s.parallel.model_ranks() > 1 || s.parallel.expert > 1) continue;
+    ExpectRoundTrip(s, entry.path().string());
     ++count;
   }
-  EXPECT_GE(count, 10);
+  EXPECT_GE(count, 20);
 }
 
 TEST(ExportDeepSpeed, IsReadAgainAsTheSameForRandomScenarios) {
