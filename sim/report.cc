@@ -30,13 +30,17 @@ const char* NameOf(CollectiveOp op) {
       return "all_to_all";
     case CollectiveOp::kSend:
       return "send";
+    case CollectiveOp::kCopyToHost:
+      return "copy_to_host";
+    case CollectiveOp::kCopyToGpu:
+      return "copy_to_gpu";
   }
   return "?";
 }
 
 // busbw over algbw, as nccl-tests defines it (doc/PERFORMANCE.md).
 double BusFactor(CollectiveOp op, int n) {
-  if (op == CollectiveOp::kSend) return 1;
+  if (op == CollectiveOp::kSend || IsCopy(op)) return 1;
   const double part = static_cast<double>(n - 1) / n;
   return op == CollectiveOp::kAllReduce ? 2 * part : part;
 }
@@ -247,6 +251,10 @@ void AddMemory(const Scenario& scenario, const PreparedStep& step, const Timelin
   memory.after_step = walk.after_step;
   memory.capacity = scenario.cluster.node.gpu.memory;
   memory.fits = memory.peak <= memory.capacity;
+  memory.host_per_node = scenario.cluster.node.gpus * step.always.host;
+  memory.host_capacity = scenario.cluster.node.host_memory;
+  memory.host_fits =
+      memory.host_capacity == Bytes() || memory.host_per_node <= memory.host_capacity;
   // The event belongs to what the host launches next.
   const int next = std::min(walk.peak_op.value + 1, static_cast<int>(step.program.ops.size()) - 1);
   memory.peak_at = fmt::format("{}, {:.3f} s", zerosim::NameOf(step.program, OpId{next}),
@@ -339,6 +347,7 @@ void AddCriticalPath(const PreparedStep& step, const Timeline& timeline, StepRep
   add("launch of collectives", path.launch);
   add("quantization and copies", path.quantization);
   add("host", path.host);
+  add("optimizer on the CPU", path.host_optimizer);
   std::stable_sort(report->critical_path.begin(), report->critical_path.end(),
                    [](const CriticalShare& a, const CriticalShare& b) { return a.time > b.time; });
 }
@@ -355,6 +364,12 @@ void AddWarnings(const Scenario& scenario, StepReport* report) {
       warning += "no change of one key makes it fit";
     }
     report->warnings.push_back(std::move(warning));
+  }
+  if (!memory.host_fits) {
+    report->warnings.push_back(
+        fmt::format("does not fit: offload needs {:.1f} GB of the {:.1f} GB of a node's memory "
+                    "(cluster.node.host_memory); more nodes, or less offload, would need less",
+                    memory.host_per_node.gigabytes(), memory.host_capacity.gigabytes()));
   }
   const double peak = scenario.cluster.node.gpu.peak.teraflops_per_second();
   if (report->hardware_tflops_per_gpu > peak) {

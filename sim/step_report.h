@@ -40,6 +40,9 @@ struct MemoryReport {
   Bytes after_step;  // allocated when the step is over, without context
   Bytes capacity;
   bool fits = true;
+  Bytes host_per_node;  // in the memory of a node; 0 without offload
+  Bytes host_capacity;  // 0: not known
+  bool host_fits = true;
   std::string peak_at;  // "backward layers.39.mlp_in, 1.234 s"
   MemoryTerms terms;    // at the peak
 };

@@ -1,6 +1,7 @@
 #include "models/memory/memory.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "models/parallel/scenario_groups.h"
 
@@ -62,7 +63,48 @@ StaticMemory FsdpStates(const FsdpConfig& fsdp, const ModelLayout& layout, int s
           .gradients = Bytes::Count(kFp32 * shard),
           .optimizer = Bytes::Count(2 * kFp32 * shard),
           .buffers = {},
+          .host = {},
           .context = {}};
+}
+
+// Moves everything that FSDP keeps between steps to the host's memory.
+void OffloadAll(StaticMemory* states) {
+  states->host = states->allocated();
+  states->parameters = states->gradients = states->optimizer = Bytes();
+}
+
+std::int64_t LargestTensor(const ModelLayout& layout) {
+  std::int64_t largest = 0;
+  for (const Weight& weight : layout.weights) {
+    largest = std::max(largest, weight.tensor_elements());
+  }
+  return largest;
+}
+
+// Moves what offload_optimizer and offload_param say. The host also holds fp32 gradients for its
+// part of the states (4 bytes) and 16-bit gradients that it sums: in stage 3 always
+// (grad_partitions_flat_buffer), else with several micro-steps (accumulated_grads_in_cpu). Stages 1
+// and 2 keep a buffer of the largest tensor on the GPU (temp_grad_buffer_for_gpu_offload).
+void OffloadZero(const Scenario& scenario, const ModelLayout& layout, std::int64_t shard,
+                 StaticMemory* states) {
+  const ZeroConfig& zero = scenario.zero;
+  const double part = zero.offloaded_optimizer();
+  if (part > 0) {
+    const std::int64_t on_host = std::llround(part * static_cast<double>(shard));
+    const bool sums = zero.stage == 3 || scenario.training.gradient_accumulation_steps > 1;
+    states->optimizer = Bytes::Count(kOptimizerBytes * (shard - on_host));
+    states->host += Bytes::Count((kOptimizerBytes + 4) * on_host);
+    if (sums && zero.stage > 1) states->host += Bytes::Count(kValueBytes * shard);
+    if (zero.stage > 1) states->gradients = Bytes();
+    if (zero.stage < 3) states->buffers += Bytes::Count(kValueBytes * LargestTensor(layout));
+  }
+  if (!zero.offloads_parameters()) return;
+  states->parameters = Bytes::Count(kValueBytes * PersistentElements(layout, zero));
+  states->host += Bytes::Count(kValueBytes * shard);
+  if (zero.has_secondary()) {
+    states->host +=
+        Bytes::Count(kValueBytes * ShardElements(layout, zero.secondary_partition_size));
+  }
 }
 
 // Values that norms and linear layers keep of their inputs, beside those within attention and MLP.
@@ -130,6 +172,7 @@ StaticMemory StaticMemoryOf(const Scenario& scenario, const ModelLayout& layout)
       Bytes::Count(kCudaContext + Communicators(scenario, groups) * kNcclCommunicator);
   if (scenario.fsdp) {
     StaticMemory states = FsdpStates(*scenario.fsdp, layout, ranks);
+    if (scenario.fsdp->offload) OffloadAll(&states);
     states.context = context;
     return states;
   }
@@ -142,11 +185,14 @@ StaticMemory StaticMemoryOf(const Scenario& scenario, const ModelLayout& layout)
   const std::int64_t gradients = zero.stage >= 2 ? shard : full;
   const std::int64_t optimizer = zero.stage >= 1 ? shard : full;
 
-  return {.parameters = Bytes::Count(kValueBytes * parameters),
-          .gradients = Bytes::Count(kValueBytes * gradients),
-          .optimizer = Bytes::Count(kOptimizerBytes * optimizer),
-          .buffers = Bytes::Count(kValueBytes * BufferElements(zero)),
-          .context = context};
+  StaticMemory states{.parameters = Bytes::Count(kValueBytes * parameters),
+                      .gradients = Bytes::Count(kValueBytes * gradients),
+                      .optimizer = Bytes::Count(kOptimizerBytes * optimizer),
+                      .buffers = Bytes::Count(kValueBytes * BufferElements(zero)),
+                      .host = {},
+                      .context = context};
+  OffloadZero(scenario, layout, shard, &states);
+  return states;
 }
 
 ActivationMemory ActivationMemoryOf(const Scenario& scenario, bool experts) {

@@ -30,7 +30,8 @@ FsdpSharding::FsdpSharding(const Scenario& scenario, const ModelLayout& layout,
       layout_(&layout),
       trace_(&trace),
       kinds_(kinds),
-      writer_(writer) {
+      writer_(writer),
+      copies_(scenario, kinds, writer) {
   FindUnits();
   FindSpans();
 }
@@ -126,6 +127,10 @@ void FsdpSharding::Unshard(int unit, const Label& label) {
   gather.call.kind = kinds_.Kind(name, CollectiveOp::kAllGather, communicator, writer_);
   // The shard is kept in fp32 and cast to 16 bit before it travels.
   gather.lead += MemoryTime(Bytes::Count(6 * CeilDiv(u.elements, shards)), cluster);
+  if (fsdp_->offload && !u.secondary) {
+    copies_.ToGpu(Stream::kGather, "weights_to_gpu", label,
+                  Bytes::Count(4 * CeilDiv(u.elements, shards)), 1, true);
+  }
   writer_->HostWork(
       label, Seconds::Count((2 + gather.call.launches) * cluster.calibration.host_launch.value));
   u.ready = writer_->Collective(Stream::kGather, communicator, WithAction(label, Action::kGather),
@@ -240,6 +245,11 @@ void FsdpSharding::ReduceShard(const Unit& unit, const Label& label) {
         Stream::kReduce, Communicator::kReplicas, label,
         {.kind = kind, .full = full, .payload = Bytes::Count(2 * shard)}, Seconds());
     writer_->StreamWaits(Stream::kReduce, op);
+  }
+  if (fsdp_->offload) {
+    // Only the last micro-step gets here, so that there is nothing to add to.
+    copies_.ToHost(Stream::kReduce, "gradients_to_host", label, Bytes::Count(4 * shard), 1, true);
+    return;
   }
   writer_->Kernel(Stream::kReduce, label,
                   MemoryTime(Bytes::Count((bytes + 8) * shard), scenario_->cluster));

@@ -1,7 +1,11 @@
 // PyTorch FSDP's schedule: one flat parameter a unit (a transformer block, or what lies outside of
 // all), gathered before the unit runs, released after it, its gradients reduced as one.
 //
-// Not modelled: CPU offload, parameters that are not trained, padding of each parameter by itself
+// With offload (torch/distributed/fsdp/_runtime_utils.py, _pre_unshard and _offload_grad; FSDP2's
+// CPUOffloadPolicy) a unit's fp32 shard is copied to the GPU before it is cast and gathered, and
+// its reduced gradients to the host; the optimizer runs there.
+//
+// Not modelled: parameters that are not trained, padding of each parameter by itself
 // (FSDP2), graph breaks of compilation.
 #pragma once
 
@@ -10,6 +14,7 @@
 #include <vector>
 
 #include "models/program/collective_kinds.h"
+#include "models/program/host_copies.h"
 #include "models/program/sharding.h"
 #include "models/program/trace.h"
 #include "models/scenario/scenario.h"
@@ -32,6 +37,9 @@ class FsdpSharding : public Sharding {
     return fsdp_->sharding == FsdpStrategy::kNoShard && fsdp_->no_sync && !last_;
   }
   std::int64_t optimizer_elements() const override;
+  std::int64_t host_optimizer_elements() const override {
+    return fsdp_->offload ? optimizer_elements() : 0;
+  }
   void FinishStep(const Label& label) override;
 
  private:
@@ -75,6 +83,7 @@ class FsdpSharding : public Sharding {
   const std::vector<Visit>* trace_;
   CollectiveKinds kinds_;
   ProgramWriter* writer_;
+  HostCopies copies_;
   std::vector<Unit> units_;
   std::vector<int> unit_of_visit_;
   std::vector<Span> spans_;

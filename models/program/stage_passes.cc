@@ -106,8 +106,17 @@ void StagePasses::RunOptimizer(int micro_step) {
   const Label label = {
       .phase = Phase::kOptimizer, .action = Action::kOptimizer, .micro_step = micro_step};
   writer_->HostWork(label, Seconds::Count(view_->cluster.calibration.host_launch.value));
-  writer_->Kernel(Stream::kCompute, label,
-                  OptimizerTime(sharding_->optimizer_elements(), view_->cluster));
+  const std::int64_t on_host = sharding_->host_optimizer_elements();
+  const std::int64_t on_gpu = sharding_->optimizer_elements() - on_host;
+  if (on_gpu > 0) {
+    writer_->Kernel(Stream::kCompute, label, OptimizerTime(on_gpu, view_->cluster));
+  }
+  if (on_host > 0) {
+    // Gradients are on the host once the stream that copies them is done. What the GPU updates
+    // itself, it updates meanwhile.
+    writer_->HostWaits(label, Stream::kReduce);
+    writer_->HostTask(label, HostOptimizerTime(on_host, HostOptimizerOf(*view_), view_->cluster));
+  }
   writer_->StreamWaits(Stream::kGather, Stream::kCompute);
   sharding_->FinishStep(label);
 }

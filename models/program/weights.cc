@@ -42,6 +42,7 @@ WeightGatherer::WeightGatherer(const Scenario& scenario, const ModelLayout& layo
       trace_(&trace),
       kinds_(kinds),
       writer_(writer),
+      copies_(scenario, kinds, writer),
       persistent_(PersistentWeights(layout, scenario.zero.param_persistence_threshold)),
       coordinator_(trace, ElementsOf(layout), persistent_, scenario.zero,
                    !scenario.training.first_step),
@@ -84,6 +85,10 @@ void WeightGatherer::GatherFrom(Communicator communicator, const std::vector<int
     shard_elements += weight.count * CeilDiv(weight.tensor_elements(), shards);
   }
   if (!MayOverlap(label)) writer_->StreamWaits(Stream::kGather, Stream::kCompute);
+  if (scenario_->zero.offloads_parameters()) {
+    copies_.ToGpu(Stream::kGather, "weights_to_gpu", label, Bytes::Count(2 * shard_elements),
+                  static_cast<int>(handle.weights), scenario_->zero.offload.parameters_pinned);
+  }
 
   GatherCall gather = GatherCallOf(handle.elements, shard_elements, shards,
                                    scenario_->zero.quantized_weights, cluster);
@@ -163,14 +168,23 @@ void WeightGatherer::After(int v, const Label& label) {
     const std::int64_t elements = layout_->weights[w].elements();
     writer_->Memory(MemoryTerm::kLiveParameters, Bytes::Count(-2 * elements));
     if (!scenario_->zero.has_secondary() || has_secondary_[w]) continue;
-    has_secondary_[w] = true;
-    const Weight& weight = layout_->weights[w];
-    const std::int64_t shard =
-        weight.count * CeilDiv(weight.tensor_elements(), scenario_->zero.secondary_partition_size);
-    writer_->ExtendCompute(label, MemoryTime(CopyTraffic(shard), scenario_->cluster));
-    writer_->Memory(MemoryTerm::kSecondaryShard, Bytes::Count(2 * shard));
-    secondary_bytes_ += Bytes::Count(2 * shard);
+    WriteSecondary(w, label);
   }
+}
+
+void WeightGatherer::WriteSecondary(int w, const Label& label) {
+  has_secondary_[w] = true;
+  const Weight& weight = layout_->weights[w];
+  const std::int64_t shard =
+      weight.count * CeilDiv(weight.tensor_elements(), scenario_->zero.secondary_partition_size);
+  if (scenario_->zero.offloads_parameters()) {
+    copies_.ToHost(Stream::kCompute, "secondary_to_host", label, Bytes::Count(2 * shard),
+                   static_cast<int>(weight.count), scenario_->zero.offload.parameters_pinned);
+    return;
+  }
+  writer_->ExtendCompute(label, MemoryTime(CopyTraffic(shard), scenario_->cluster));
+  writer_->Memory(MemoryTerm::kSecondaryShard, Bytes::Count(2 * shard));
+  secondary_bytes_ += Bytes::Count(2 * shard);
 }
 
 void WeightGatherer::FinishMicroStep(const Label& label) {
@@ -188,6 +202,12 @@ void WeightGatherer::FinishStep(const Label& label) {
     // One call a tensor.
     const int tensors = static_cast<int>(layout_->weights[w].count);
     const Bytes full = Bytes::Count(2 * layout_->weights[w].elements());
+    if (scenario_->zero.offloads_parameters()) {
+      const std::int64_t shard = tensors * CeilDiv(layout_->weights[w].tensor_elements(),
+                                                   kinds_.GroupOf(Communicator::kShard).size);
+      copies_.ToGpu(Stream::kGather, "weights_to_gpu", label, Bytes::Count(2 * shard), tensors,
+                    scenario_->zero.offload.parameters_pinned);
+    }
     writer_->HostWork(label,
                       Seconds::Count(tensors * scenario_->cluster.calibration.host_launch.value));
     const OpId op = writer_->Collective(

@@ -81,6 +81,27 @@ constexpr KeySpec kKeys[] = {
      .low = kLeastRate,
      .high = kMostRate,
      .meaning = "Achieved rate between a GPU or a NIC and its PCIe switch, a direction."},
+    {.path = "cluster.node.gpus_per_host_link",
+     .type = kInteger,
+     .fallback = "1",
+     .low = 1,
+     .high = 1024,
+     .meaning = "GPUs that share one link of pcie_bandwidth to the host's memory, as those behind "
+                "a switch with one uplink do. Acts on offload."},
+    {.path = "cluster.node.host_memory",
+     .type = kSize,
+     .otherwise = "not known; whether offloaded states fit is then not checked",
+     .low = 1e6,
+     .high = 1e16,
+     .meaning = "Memory of the node's CPUs together, which offload fills."},
+    {.path = "cluster.node.host_memory_bandwidth",
+     .type = kRate,
+     .otherwise = "not known; offload of the optimizer needs it",
+     .low = 1e6,
+     .high = kMostRate,
+     .meaning = "Rate that the CPUs of the node together achieve on their memory, bytes read plus "
+                "bytes written (STREAM). The optimizer runs at it when it is offloaded, and "
+                "the node's ranks share it."},
     {.path = "cluster.node.nics",
      .type = kInteger,
      .low = 0,
@@ -302,6 +323,12 @@ constexpr KeySpec kKeys[] = {
      .low = 1e-3,
      .high = 10,
      .meaning = "Rate of memory-bound kernels over cluster.node.gpu.memory_bandwidth."},
+    {.path = "cluster.calibration.host_memory_fraction",
+     .type = kNumberParameter,
+     .otherwise = "1 (0.5 to 1)",
+     .low = 1e-3,
+     .high = 10,
+     .meaning = "Rate of an optimizer on the CPU over cluster.node.host_memory_bandwidth."},
     {.path = "cluster.calibration.kernel_launch",
      .type = kDurationParameter,
      .otherwise = "3.00 us (1.00 us to 10.0 us)",
@@ -775,6 +802,42 @@ constexpr KeySpec kKeys[] = {
      .meaning = "How stages 1 and 2 sum gradients: by all-reduce, as DeepSpeed does by default, or "
                 "by reduce-scatter, as the ZeRO paper says. Stage 0 always all-reduces, stage 3 "
                 "always reduce-scatters."},
+    {.path = "zero.offload_optimizer",
+     .otherwise = "everything stays on the GPU",
+     .meaning = "Optimizer states, and gradients of the shard, in the host's memory, and Adam on "
+                "the CPU (ZeRO-Offload). Stages 1 to 3. DeepSpeed's offload_optimizer."},
+    {.path = "zero.offload_optimizer.device",
+     .type = kChoice,
+     .fallback = "none",
+     .choices = "none|cpu|nvme",
+     .meaning = "cpu: the host's memory. none: they stay on the GPU. nvme is refused: it is not "
+                "modelled."},
+    {.path = "zero.offload_optimizer.pin_memory",
+     .type = kFlag,
+     .fallback = "false",
+     .meaning = "Whether the host's buffers are pinned. Copies of others run at half the rate, and "
+                "the host waits for each."},
+    {.path = "zero.offload_optimizer.ratio",
+     .type = kNumber,
+     .fallback = "1",
+     .low = 0,
+     .high = 1,
+     .meaning = "Part of the states that is offloaded; the GPU keeps and updates the rest "
+                "meanwhile (Twin-Flow). Stage 3 only."},
+    {.path = "zero.offload_param",
+     .otherwise = "weights stay on the GPU",
+     .meaning = "Shards of the 16-bit weights in the host's memory: each gather first copies its "
+                "own shards to the GPU (ZeRO-Infinity). Stage 3 only. DeepSpeed's offload_param."},
+    {.path = "zero.offload_param.device",
+     .type = kChoice,
+     .fallback = "none",
+     .choices = "none|cpu|nvme",
+     .meaning = "cpu: the host's memory. none: they stay on the GPU. nvme is refused: it is not "
+                "modelled."},
+    {.path = "zero.offload_param.pin_memory",
+     .type = kFlag,
+     .fallback = "false",
+     .meaning = "Whether the host's buffers are pinned, as in offload_optimizer."},
     {.path = "zero.prefetch_bucket_size",
      .type = kInteger,
      .fallback = "5e7",
@@ -909,6 +972,13 @@ constexpr KeySpec kKeys[] = {
      .fallback = "false",
      .meaning = "Whether only the last micro-step reduces gradients; full gradients are kept until "
                 "then."},
+    {.path = "fsdp.offload",
+     .type = kFlag,
+     .fallback = "false",
+     .meaning =
+         "Shards of weights, gradients and states in the host's memory, and "
+         "torch.optim.AdamW on the CPU: CPUOffload(offload_params=True). Buffers are pinned. "
+         "With several micro-steps it needs no_sync."},
     {.path = "fsdp.secondary_partition_size",
      .type = kCountOrNode,
      .fallback = "1",

@@ -40,6 +40,31 @@ std::optional<GradientQuantization> ReadQuantizedGradients(SectionReader* strate
   return on ? std::optional(gradients) : std::nullopt;
 }
 
+enum class Device : std::uint8_t { kNone, kCpu, kNvme };
+
+bool ReadDevice(SectionReader* section) {
+  Device device = Device::kNone;
+  section->ReadChoice("device", &device);
+  if (device == Device::kNvme) {
+    section->Report("device", "offload to NVMe is not modelled; cpu and none are");
+  }
+  return device == Device::kCpu;
+}
+
+OffloadConfig ReadOffload(SectionReader* zero) {
+  OffloadConfig offload;
+  SectionReader optimizer = zero->Section("offload_optimizer");
+  offload.optimizer = ReadDevice(&optimizer);
+  optimizer.Read("pin_memory", &offload.optimizer_pinned);
+  optimizer.Read("ratio", &offload.optimizer_ratio);
+  optimizer.Finish();
+  SectionReader parameters = zero->Section("offload_param");
+  offload.parameters = ReadDevice(&parameters);
+  parameters.Read("pin_memory", &offload.parameters_pinned);
+  parameters.Finish();
+  return offload;
+}
+
 std::optional<MixtureSpec> ReadMixture(SectionReader* model, std::int64_t ffn_hidden) {
   const bool there = model->Has("mixture");
   SectionReader section = model->Section("mixture");
@@ -141,6 +166,7 @@ ZeroConfig ReadZero(SectionReader section, int gpus_per_node) {
   section.ReadChoice("secondary_rule", &zero.secondary_rule);
   zero.quantized_gradients = ReadQuantizedGradients(&section);
   section.ReadChoice("gradient_collective", &zero.gradient_collective);
+  zero.offload = ReadOffload(&section);
   section.Read("prefetch_bucket_size", &zero.prefetch_bucket_size);
   section.Read("max_live_parameters", &zero.max_live_parameters);
   section.Read("max_reuse_distance", &zero.max_reuse_distance);
@@ -171,6 +197,7 @@ std::optional<FsdpConfig> ReadFsdp(SectionReader section, bool given, int gpus_p
   section.Read("limit_all_gathers", &fsdp.limit_all_gathers);
   section.ReadChoice("reduce_precision", &fsdp.reduce_precision);
   section.Read("no_sync", &fsdp.no_sync);
+  section.Read("offload", &fsdp.offload);
   section.ReadCountOrNode("secondary_partition_size", gpus_per_node,
                           &fsdp.secondary_partition_size);
   fsdp.quantized_weights = ReadQuantizedWeights(&section);

@@ -83,6 +83,13 @@ struct Scenario {
   const std::optional<GradientQuantization>& quantized_gradients() const {
     return fsdp ? fsdp->quantized_gradients : zero.quantized_gradients;
   }
+  // What lies in the host's memory: part of the optimizer's states, and the shards of weights.
+  double offloaded_optimizer() const {
+    return fsdp ? (fsdp->offload ? 1 : 0) : zero.offloaded_optimizer();
+  }
+  bool offloads_parameters() const { return fsdp ? fsdp->offload : zero.offloads_parameters(); }
+  bool offloads() const { return offloaded_optimizer() > 0 || offloads_parameters(); }
+
   // Ranks of an hpZ group; 1: there is none.
   int secondary_size() const {
     if (fsdp) return fsdp->secondary_partition_size;

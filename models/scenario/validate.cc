@@ -92,6 +92,7 @@ class Checker {
     CheckPasses();
     CheckGlobalBatch();
     if (CheckParallelism()) CheckGroups();
+    CheckOffload();
   }
 
  private:
@@ -323,6 +324,27 @@ class Checker {
     return CheckPlacement();
   }
 
+  void CheckOffload() {
+    if (!Know({"zero", "fsdp", "cluster.node.host_memory_bandwidth"})) return;
+    if (s_.offloaded_optimizer() > 0 && s_.cluster.node.host_memory_bandwidth <= BytesPerSecond()) {
+      const char* const key = s_.fsdp ? "fsdp.offload" : "zero.offload_optimizer";
+      Report(key,
+             "needs the rate of the node's memory, at which the CPU's optimizer runs: "
+             "cluster.node.host_memory_bandwidth, such as 200 GB/s");
+    }
+    const int steps = s_.training.gradient_accumulation_steps;
+    if (s_.fsdp && s_.fsdp->offload && steps > 1 && !s_.fsdp->no_sync &&
+        Know({"training.gradient_accumulation_steps", "fsdp.no_sync"})) {
+      Report("fsdp.offload",
+             fmt::format("expected no_sync: true with {} micro-steps{}: FSDP's offload replaces "
+                         "gradients that are on the host instead of adding to them",
+                         steps, Mention("training.gradient_accumulation_steps", "fsdp.offload")));
+    }
+    if (s_.fsdp && s_.fsdp->offload && s_.fsdp->sharding == FsdpStrategy::kNoShard) {
+      Report("fsdp.offload", "expected another sharding than no_shard, which has no shards");
+    }
+  }
+
   // What tensor and context parallelism divide.
   void CheckDivisions() {
     const ParallelSpec& p = s_.parallel;
@@ -487,6 +509,35 @@ void WarnOfFsdpKeys(const Scenario& scenario, Warn warn) {
   }
 }
 
+template <typename Warn>
+void WarnOfOffloadKeys(const Scenario& scenario, const Places& places, Problems* problems,
+                       Warn warn) {
+  const ZeroConfig& zero = scenario.zero;
+  if (!scenario.fsdp) {
+    if (zero.stage == 0) {
+      warn({"zero.offload_optimizer"}, "in stage 0; it belongs to stages 1 to 3");
+    }
+    if (zero.stage != 3) {
+      warn({"zero.offload_param", "zero.offload_optimizer.ratio"},
+           fmt::format("in stage {}; it belongs to stage 3", zero.stage));
+    }
+    if (!zero.offload.optimizer) {
+      warn({"zero.offload_optimizer.pin_memory", "zero.offload_optimizer.ratio"},
+           "without device: cpu");
+    }
+    if (!zero.offload.parameters) warn({"zero.offload_param.pin_memory"}, "without device: cpu");
+    if (zero.offloads_parameters() && zero.has_secondary()) {
+      problems->Warn(places.Of("zero.offload_param"),
+                     "zero.offload_param: with hpZ the second shard lies in the host's memory too, "
+                     "so that every gather crosses PCIe; and DeepSpeed is known to train wrongly "
+                     "with the two together (issues 6889 and 6926: the loss stays constant)");
+    }
+  }
+  if (!scenario.offloads()) {
+    warn({"cluster.calibration.host_memory_fraction"}, "without offload");
+  }
+}
+
 }  // namespace
 
 void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problems* problems) {
@@ -500,6 +551,7 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
     }
   };
   const ZeroConfig& zero = scenario.zero;
+  WarnOfOffloadKeys(scenario, places, problems, warn);
   const bool one_node = scenario.cluster.nodes == 1;
 
   if (scenario.fsdp) {

@@ -90,6 +90,12 @@ constexpr auto kResultKeys = std::to_array<Term>({
     {"memory.fits", "",
      "Whether the peak is within the capacity. --require-fit makes false an error."},
     {"memory.peak_at", "", "Operation and time of the peak."},
+    {"memory.host_bytes_per_node", "bytes",
+     "What offload keeps in the memory of one node: states, gradients and weights of its ranks."},
+    {"memory.host_capacity_bytes", "bytes", "cluster.node.host_memory; 0 if it is not known."},
+    {"memory.host_fits", "",
+     "Whether what is offloaded is within it; true if the capacity is not known. --require-fit "
+     "makes false an error."},
     {"memory.terms", "", "What the peak is made of."},
     {"memory.terms.parameters", "bytes", "Shard of the 16-bit weights, and unsharded small ones."},
     {"memory.terms.gradients", "bytes", "Gradients that are kept until the optimizer step."},
