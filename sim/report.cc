@@ -286,10 +286,18 @@ void AddQuantization(const Scenario& scenario, const PreparedStep& step, StepRep
       largest = &w;
     }
   }
-  if (!scenario.shards_weights() || largest == nullptr) return;
+  if (largest == nullptr) return;
+  if (largest->bits < 16) {
+    // Kept quantised, and never again: one event whatever travels.
+    const QuantizationFormat kept = FrozenFormat(largest->bits);
+    const QuantizedSize shard = QuantizedSizeOf(
+        CeilDiv(largest->tensor_elements(), ProcessGroupsOf(scenario).shard.size), kept);
+    report->weights_forward = report->weights_backward = PathOf(1, kept, shard.group_size);
+  }
+  if (!scenario.shards_weights()) return;
   const ProcessGroups groups = ProcessGroupsOf(scenario);
   const int world = groups.shard.size;
-  if (const auto& format = scenario.quantized_weights()) {
+  if (const auto& format = scenario.quantized_weights(); format && largest->bits == 16) {
     const QuantizedSize shard =
         QuantizedSizeOf(CeilDiv(largest->tensor_elements(), world), *format);
     report->weights_forward = PathOf(1, *format, shard.group_size);
@@ -400,6 +408,7 @@ StepReport MakeReport(const Scenario& scenario, const PreparedStep& step,
   report.link_classes = timeline.link_classes;
   report.world_size = scenario.world_size();
   report.parameters = step.parameters;
+  report.trainable_parameters = step.trainable_parameters;
   report.model = Bytes::Count(2 * report.parameters);
   report.step = timeline.end;
   StepInterval interval = IntervalOf(scenario, step, timeline);

@@ -86,6 +86,7 @@ struct StepReport {
   int link_classes = 0;
   int world_size = 0;
   std::int64_t parameters = 0;
+  std::int64_t trainable_parameters = 0;  // of them: fewer with LoRA
 
   Seconds step, step_low, step_high;
   double tflops_per_gpu = 0, hardware_tflops_per_gpu = 0, mfu = 0;

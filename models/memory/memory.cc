@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "models/parallel/scenario_groups.h"
+#include "models/quantization/quantization.h"
 
 namespace zerosim {
 namespace {
@@ -17,11 +18,26 @@ constexpr std::int64_t kMebibyte = 1 << 20;
 constexpr std::int64_t kCudaContext = 512 * kMebibyte;
 constexpr std::int64_t kNcclCommunicator = 256 * kMebibyte;
 
-// Elements of one rank's shard; ZeRO-3 pads every tensor by itself.
-std::int64_t ShardElements(const ModelLayout& layout, int ranks) {
+// Elements of the trainable weights in one rank's shard; ZeRO-3 pads every tensor by itself.
+std::int64_t TrainableShard(const ModelLayout& layout, int ranks) {
   std::int64_t sum = 0;
   for (const Weight& weight : layout.weights) {
-    sum += weight.count * CeilDiv(weight.tensor_elements(), ranks);
+    if (weight.trainable) sum += weight.count * CeilDiv(weight.tensor_elements(), ranks);
+  }
+  return sum;
+}
+
+// `elements` of one tensor of `weight`, as they are kept.
+std::int64_t KeptBytes(const Weight& weight, std::int64_t elements) {
+  if (weight.bits == 16) return kValueBytes * elements;
+  return QuantizedSizeOf(elements, FrozenFormat(weight.bits)).total().count();
+}
+
+// All weights in one rank's shard, each tensor padded by itself.
+std::int64_t ShardBytes(const ModelLayout& layout, int ranks) {
+  std::int64_t sum = 0;
+  for (const Weight& weight : layout.weights) {
+    sum += weight.count * KeptBytes(weight, CeilDiv(weight.tensor_elements(), ranks));
   }
   return sum;
 }
@@ -54,12 +70,17 @@ int Communicators(const Scenario& scenario, const ProcessGroups& groups) {
 }
 
 // FSDP keeps weights and gradients in fp32 and Adam's moments with them; 16-bit weights exist only
-// while they are gathered.
+// while they are gathered. Frozen weights are in 16 bit, or quantised, only.
 StaticMemory FsdpStates(const FsdpConfig& fsdp, const ModelLayout& layout, int shards) {
   constexpr std::int64_t kFp32 = 4;
-  const std::int64_t all = layout.parameters();
-  const std::int64_t shard = fsdp.sharding == FsdpStrategy::kNoShard ? all : CeilDiv(all, shards);
-  return {.parameters = Bytes::Count(kFp32 * shard),
+  const int parts = fsdp.sharding == FsdpStrategy::kNoShard ? 1 : shards;
+  const std::int64_t shard = CeilDiv(layout.trainable_parameters(), parts);
+  std::int64_t frozen = 0;
+  for (const Weight& weight : layout.weights) {
+    if (weight.trainable) continue;
+    frozen += weight.count * KeptBytes(weight, CeilDiv(weight.tensor_elements(), parts));
+  }
+  return {.parameters = Bytes::Count(kFp32 * shard + frozen),
           .gradients = Bytes::Count(kFp32 * shard),
           .optimizer = Bytes::Count(2 * kFp32 * shard),
           .buffers = {},
@@ -100,11 +121,26 @@ void OffloadZero(const Scenario& scenario, const ModelLayout& layout, std::int64
   }
   if (!zero.offloads_parameters()) return;
   states->parameters = Bytes::Count(kValueBytes * PersistentElements(layout, zero));
-  states->host += Bytes::Count(kValueBytes * shard);
+  states->host += Bytes::Count(ShardBytes(layout, ProcessGroupsOf(scenario).shard.size));
   if (zero.has_secondary()) {
-    states->host +=
-        Bytes::Count(kValueBytes * ShardElements(layout, zero.secondary_partition_size));
+    states->host += Bytes::Count(ShardBytes(layout, zero.secondary_partition_size));
   }
+}
+
+bool NeedsInput(Part part, const TransformerSpec& model) {
+  return !model.lora || AdaptersOf(part, 1, model).matrices > 0;
+}
+
+// What the adapters of a layer keep for one token: A x.
+std::int64_t AdapterValuesPerToken(const TransformerSpec& model, bool experts) {
+  if (!model.lora) return 0;
+  std::int64_t values = 0;
+  for (const Part part : PartsOfLayer(model, experts, false)) {
+    const bool copies = part == Part::kExpertsIn || part == Part::kExpertsOut;
+    values += (copies ? model.mixture->experts_per_token : 1) *
+              AdaptersOf(part, 1, model).matrices * model.lora->rank;
+  }
+  return values;
 }
 
 // Values that norms and linear layers keep of their inputs, beside those within attention and MLP.
@@ -115,6 +151,14 @@ std::int64_t InputsPerToken(const TransformerSpec& model) {
   if (model.block == Block::kParallel) inputs = 2;
   if (model.block == Block::kParallelTwoNorms) inputs = 3;
   if (model.block == Block::kSandwich) inputs = 6;
+  // A frozen matrix without an adapter does not need its input again.
+  const bool attention = NeedsInput(Part::kQkv, model);
+  const bool mlp = NeedsInput(Part::kMlpIn, model);
+  if (model.block == Block::kParallel) {
+    inputs -= attention || mlp ? 0 : 1;
+  } else {
+    inputs -= (attention ? 0 : 1) + (mlp ? 0 : 1);
+  }
   return inputs * model.hidden;
 }
 
@@ -150,7 +194,9 @@ std::int64_t LinearBytesPerToken(const TransformerSpec& model, bool experts, int
       kValueBytes * (CeilDiv(InputsPerToken(model), parts) + AttentionValuesPerToken(model));
   // GELU keeps its input and the next matrix its own. SwiGLU keeps the gate, its SiLU, the other
   // factor and the product.
-  bytes += kValueBytes * (model.gated_mlp ? 4 : 2) * MlpWidth(model, experts);
+  const int unneeded = NeedsInput(Part::kMlpOut, model) ? 0 : 1;
+  bytes += kValueBytes * ((model.gated_mlp ? 4 : 2) - unneeded) * MlpWidth(model, experts);
+  bytes += kValueBytes * AdapterValuesPerToken(model, experts);
   if (experts) {
     // Copies of the token for its experts and their outputs, which the router's gradient needs; its
     // probabilities in fp32.
@@ -176,16 +222,16 @@ StaticMemory StaticMemoryOf(const Scenario& scenario, const ModelLayout& layout)
     states.context = context;
     return states;
   }
-  const std::int64_t full = layout.parameters();
+  const std::int64_t full = layout.trainable_parameters();
   const std::int64_t flat_shard = CeilDiv(full, ranks);
-  const std::int64_t shard = zero.stage == 3 ? ShardElements(layout, ranks) : flat_shard;
+  const std::int64_t shard = zero.stage == 3 ? TrainableShard(layout, ranks) : flat_shard;
 
-  std::int64_t parameters = full;
-  if (zero.stage == 3) parameters = shard + PersistentElements(layout, zero);
+  std::int64_t parameters = ShardBytes(layout, zero.stage == 3 ? ranks : 1);
+  if (zero.stage == 3) parameters += kValueBytes * PersistentElements(layout, zero);
   const std::int64_t gradients = zero.stage >= 2 ? shard : full;
   const std::int64_t optimizer = zero.stage >= 1 ? shard : full;
 
-  StaticMemory states{.parameters = Bytes::Count(kValueBytes * parameters),
+  StaticMemory states{.parameters = Bytes::Count(parameters),
                       .gradients = Bytes::Count(kValueBytes * gradients),
                       .optimizer = Bytes::Count(kOptimizerBytes * optimizer),
                       .buffers = Bytes::Count(kValueBytes * BufferElements(zero)),

@@ -58,7 +58,7 @@ void DeepSpeedSharding::FinishMicroStep(const Label& label) {
 }
 
 std::int64_t DeepSpeedSharding::optimizer_elements() const {
-  const std::int64_t all = layout_->parameters();
+  const std::int64_t all = layout_->trainable_parameters();
   return scenario_->zero.stage > 0 ? CeilDiv(all, kinds_.groups().shard.size) : all;
 }
 
@@ -90,7 +90,7 @@ void DeepSpeedSharding::FinishStep(const Label& label) {
   if (weights_) {
     weights_->FinishStep(label);
   } else if (scenario_->zero.stage > 0) {
-    const Bytes full = Bytes::Count(2 * layout_->parameters());
+    const Bytes full = Bytes::Count(2 * layout_->trainable_parameters());
     const int kind =
         kinds_.Kind("parameters_refresh", CollectiveOp::kAllGather, Communicator::kShard, writer_);
     Label refresh = label;

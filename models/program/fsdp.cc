@@ -7,6 +7,7 @@
 #include "models/program/gather_call.h"
 #include "models/program/kernel_bytes.h"
 #include "models/program/two_hops.h"
+#include "models/quantization/quantization.h"
 
 namespace zerosim {
 namespace {
@@ -66,10 +67,26 @@ void FsdpSharding::FindUnits() {
     }
     unit_of_visit_.push_back(unit);
     for (const int w : visit.weights) {
-      if (!counted[w]) units_[unit].elements += layout_->weights[w].elements();
+      if (counted[w]) continue;
       counted[w] = true;
+      const Weight& weight = layout_->weights[w];
+      Unit& u = units_[unit];
+      u.elements += weight.elements();
+      if (weight.trainable) u.trainable += weight.elements();
+      if (weight.bits == 16) continue;
+      u.quantized += weight.elements();
+      u.bits = weight.bits;
     }
   }
+}
+
+Bytes FsdpSharding::FrozenShard(const Unit& unit, int shards) {
+  const std::int64_t plain = unit.elements - unit.trainable - unit.quantized;
+  Bytes bytes = Bytes::Count(2 * CeilDiv(plain, shards));
+  if (unit.quantized > 0) {
+    bytes += QuantizedSizeOf(CeilDiv(unit.quantized, shards), FrozenFormat(unit.bits)).total();
+  }
+  return bytes;
 }
 
 // Forward and backward of a unit; under checkpointing a block's recomputation is part of its
@@ -121,15 +138,22 @@ void FsdpSharding::Unshard(int unit, const Label& label) {
   const ClusterSpec& cluster = scenario_->cluster;
   const Communicator communicator = u.secondary ? Communicator::kSecondary : Communicator::kShard;
   const int shards = kinds_.GroupOf(communicator).size;
-  GatherCall gather = GatherCallOf(u.elements, CeilDiv(u.elements, shards), shards,
-                                   fsdp_->quantized_weights, cluster);
+  const std::int64_t plain = u.elements - u.quantized;
+  GatherCall gather =
+      GatherCallOf(plain, CeilDiv(plain, shards), shards, fsdp_->quantized_weights, cluster);
+  if (u.quantized > 0) {
+    // Beside the others in one call, as they are kept.
+    gather.call.full +=
+        shards * QuantizedSizeOf(CeilDiv(u.quantized, shards), FrozenFormat(u.bits)).total();
+    gather.call.payload += Bytes::Count(2 * u.quantized);
+  }
   const char* name = label.phase == Phase::kForward ? "weights_forward" : "weights_backward";
   gather.call.kind = kinds_.Kind(name, CollectiveOp::kAllGather, communicator, writer_);
-  // The shard is kept in fp32 and cast to 16 bit before it travels.
-  gather.lead += MemoryTime(Bytes::Count(6 * CeilDiv(u.elements, shards)), cluster);
+  // The shard of trained weights is kept in fp32 and cast to 16 bit before it travels.
+  gather.lead += MemoryTime(Bytes::Count(6 * CeilDiv(u.trainable, shards)), cluster);
   if (fsdp_->offload && !u.secondary) {
     copies_.ToGpu(Stream::kGather, "weights_to_gpu", label,
-                  Bytes::Count(4 * CeilDiv(u.elements, shards)), 1, true);
+                  Bytes::Count(4 * CeilDiv(u.trainable, shards)) + FrozenShard(u, shards), 1, true);
   }
   writer_->HostWork(
       label, Seconds::Count((2 + gather.call.launches) * cluster.calibration.host_launch.value));
@@ -137,9 +161,14 @@ void FsdpSharding::Unshard(int unit, const Label& label) {
                                 gather.call, gather.lead);
   writer_->StreamWaits(Stream::kGather, u.ready);
   writer_->Memory(MemoryTerm::kLiveParameters, gather.call.full);
+  Bytes traffic;
   if (const auto& format = fsdp_->quantized_weights) {
+    traffic += QuantizeTraffic(plain, format->bits);
+  }
+  if (u.quantized > 0) traffic += QuantizeTraffic(u.quantized, u.bits);
+  if (traffic > Bytes()) {
     u.ready = writer_->Kernel(Stream::kGather, WithAction(label, Action::kDequantize),
-                              MemoryTime(QuantizeTraffic(u.elements, format->bits), cluster));
+                              MemoryTime(traffic, cluster));
     writer_->Memory(MemoryTerm::kLiveParameters, Full(u) - gather.call.full);
   }
 }
@@ -150,10 +179,14 @@ void FsdpSharding::Reshard(int unit, const Label& label) {
   u.gathered = false;
   if (fsdp_->secondary_partition_size > 1 && !u.secondary) {
     u.secondary = true;
-    const std::int64_t shard = CeilDiv(u.elements, fsdp_->secondary_partition_size);
+    const int parts = fsdp_->secondary_partition_size;
+    const std::int64_t shard = CeilDiv(u.elements, parts);
+    const Bytes kept = u.quantized == 0
+                           ? Bytes::Count(2 * shard)
+                           : Bytes::Count(2 * CeilDiv(u.trainable, parts)) + FrozenShard(u, parts);
     writer_->ExtendCompute(label, MemoryTime(CopyTraffic(shard), scenario_->cluster));
-    writer_->Memory(MemoryTerm::kSecondaryShard, Bytes::Count(2 * shard));
-    secondary_bytes_ += Bytes::Count(2 * shard);
+    writer_->Memory(MemoryTerm::kSecondaryShard, kept);
+    secondary_bytes_ += kept;
   }
   const std::vector<OpId>& compute = writer_->tail(Stream::kCompute);
   released_.push_back({compute.empty() ? u.ready : compute.back(), Full(u)});
@@ -201,41 +234,42 @@ void FsdpSharding::After(int v, const Label& label) {
 
 void FsdpSharding::ReduceGradients(int unit, const Label& label) {
   const Unit& u = units_[unit];
+  if (u.trainable == 0) return;
   const Label reduce = WithAction(label, Action::kReduce);
   const ClusterSpec& cluster = scenario_->cluster;
   // The last unit's gradients are freed when the next one's reduction is launched.
   writer_->Memory(MemoryTerm::kGradients, -1 * gradients_in_flight_);
-  gradients_in_flight_ = Full(u);
+  gradients_in_flight_ = Gradients(u);
   writer_->StreamWaits(Stream::kReduce, Stream::kCompute);
   writer_->HostWork(label, Seconds::Count(4 * cluster.calibration.host_launch.value));
 
   if (fsdp_->quantized_gradients && kinds_.groups().across.size > 1) {
-    ReduceInTwoHops(u.elements, 1, kinds_.groups().shard.size, *fsdp_->quantized_gradients, cluster,
-                    label, &kinds_, writer_);
+    ReduceInTwoHops(u.trainable, 1, kinds_.groups().shard.size, *fsdp_->quantized_gradients,
+                    cluster, label, &kinds_, writer_);
   } else {
     const bool fp32 = fsdp_->reduce_precision == ReducePrecision::kFp32;
     const std::int64_t bytes = fp32 ? 4 : 2;
     // Cast or copied into one buffer in the order of the shards.
     writer_->Kernel(Stream::kReduce, reduce,
-                    MemoryTime(Bytes::Count((2 + bytes) * u.elements), cluster));
-    writer_->Memory(MemoryTerm::kBuffers, Bytes::Count(bytes * u.elements));
+                    MemoryTime(Bytes::Count((2 + bytes) * u.trainable), cluster));
+    writer_->Memory(MemoryTerm::kBuffers, Bytes::Count(bytes * u.trainable));
     const bool shards = fsdp_->sharding != FsdpStrategy::kNoShard;
-    const Bytes full = Bytes::Count(bytes * u.elements);
+    const Bytes full = Bytes::Count(bytes * u.trainable);
     const int kind =
         kinds_.Kind("gradients", shards ? CollectiveOp::kReduceScatter : CollectiveOp::kAllReduce,
                     Communicator::kShard, writer_);
     const OpId op = writer_->Collective(
         Stream::kReduce, Communicator::kShard, reduce,
-        {.kind = kind, .full = full, .payload = Bytes::Count(2 * u.elements)}, Seconds());
+        {.kind = kind, .full = full, .payload = Bytes::Count(2 * u.trainable)}, Seconds());
     writer_->StreamWaits(Stream::kReduce, op);
-    writer_->Memory(MemoryTerm::kBuffers, Bytes::Count(-bytes * u.elements));
+    writer_->Memory(MemoryTerm::kBuffers, Bytes::Count(-bytes * u.trainable));
   }
   ReduceShard(u, reduce);
 }
 
 // HSDP: the copies of a shard are summed; then the shard is added to the gradients in fp32.
 void FsdpSharding::ReduceShard(const Unit& unit, const Label& label) {
-  const std::int64_t shard = CeilDiv(unit.elements, kinds_.groups().shard.size);
+  const std::int64_t shard = CeilDiv(unit.trainable, kinds_.groups().shard.size);
   const std::int64_t bytes = fsdp_->reduce_precision == ReducePrecision::kFp32 ? 4 : 2;
   if (kinds_.groups().replicas.size > 1) {
     const Bytes full = Bytes::Count(bytes * shard);
@@ -266,7 +300,7 @@ void FsdpSharding::FinishMicroStep(const Label&) {
 std::int64_t FsdpSharding::optimizer_elements() const {
   const int shards = fsdp_->sharding == FsdpStrategy::kNoShard ? 1 : kinds_.groups().shard.size;
   std::int64_t elements = 0;
-  for (const Unit& unit : units_) elements += CeilDiv(unit.elements, shards);
+  for (const Unit& unit : units_) elements += CeilDiv(unit.trainable, shards);
   return elements;
 }
 

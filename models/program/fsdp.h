@@ -5,7 +5,11 @@
 // CPUOffloadPolicy) a unit's fp32 shard is copied to the GPU before it is cast and gathered, and
 // its reduced gradients to the host; the optimizer runs there.
 //
-// Not modelled: parameters that are not trained, padding of each parameter by itself
+// Frozen weights (LoRA) are gathered with the others of their unit and are in 16 bit, or quantised,
+// in their shards too; only the gradients of trained ones are reduced, as in FSDP2 (FSDP1 needs
+// use_orig_params for it).
+//
+// Not modelled: padding of each parameter by itself
 // (FSDP2), graph breaks of compilation.
 #pragma once
 
@@ -45,6 +49,9 @@ class FsdpSharding : public Sharding {
  private:
   struct Unit {
     std::int64_t elements = 0;
+    std::int64_t trainable = 0;  // of them
+    std::int64_t quantized = 0;  // of them, frozen and kept in `bits`
+    int bits = 16;
     bool root = false;       // holds what lies outside of all units: never released within a step
     bool gathered = false;   // or in flight
     bool secondary = false;  // hpZ's second shard is written
@@ -75,7 +82,10 @@ class FsdpSharding : public Sharding {
   void ReduceShard(const Unit& unit, const Label& label);
   void WaitForRelease(const Label& label);
   bool ReleasesAfterForward(const Unit& unit) const;
-  Bytes Full(const Unit& unit) const { return Bytes::Count(2 * unit.elements); }
+  static Bytes Full(const Unit& unit) { return Bytes::Count(2 * unit.elements); }
+  static Bytes Gradients(const Unit& unit) { return Bytes::Count(2 * unit.trainable); }
+  // Of one of `shards` shards: frozen weights as they are kept, without trained ones.
+  static Bytes FrozenShard(const Unit& unit, int shards);
 
   const Scenario* scenario_;
   const FsdpConfig* fsdp_;

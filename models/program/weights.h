@@ -19,7 +19,8 @@ namespace zerosim {
 // the first wait the values are dequantised and copied into place on the gather stream. Under hpZ
 // the secondary shard is written when a weight is first released in an optimizer step, and from
 // then on gathers stay in its group. With offload_param the shards, hpZ's too, lie in the host's
-// memory: the gather stream first copies a gather's own shards to the GPU.
+// memory: the gather stream first copies a gather's own shards to the GPU. Frozen weights that are
+// kept quantised travel so, without being quantised again (MixZ++), in gathers of their own.
 class WeightGatherer {
  public:
   WeightGatherer(const Scenario& scenario, const ModelLayout& layout,
@@ -47,10 +48,13 @@ class WeightGatherer {
     std::size_t weights = 0;
     std::optional<OpId> ready;  // set by the first wait
     Bytes buffer;               // that the collective writes, as it travels
+    std::optional<QuantizationFormat> format;
   };
 
   void Gather(const std::vector<int>& weights, const Label& label);
-  void GatherFrom(Communicator communicator, const std::vector<int>& weights, const Label& label);
+  // Of weights that are kept in `bits`.
+  void GatherFrom(Communicator communicator, const std::vector<int>& weights, int bits,
+                  const Label& label);
   void WriteSecondary(int weight, const Label& label);
   void Wait(int weight, const Label& label);
   void FinishFetch(const Label& label);

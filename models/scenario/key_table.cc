@@ -651,6 +651,32 @@ constexpr KeySpec kKeys[] = {
      .meaning =
          "Whether this is the first iteration, in which ZeRO-3 has no trace to prefetch by."},
 
+    {.path = "training.lora",
+     .type = kFlagOrSection,
+     .fallback = "false",
+     .meaning = "Low-rank adapters: they alone are trained, and all other weights are frozen, "
+                "without gradients and optimizer states. Queries, keys and values, both matrices "
+                "of a gated MLP and every expert have an adapter of their own, as in PEFT."},
+    {.path = "training.lora.rank",
+     .type = kInteger,
+     .fallback = "16",
+     .low = 1,
+     .high = 65'536,
+     .meaning = "Rank of an adapter."},
+    {.path = "training.lora.targets",
+     .type = kChoice,
+     .fallback = "all",
+     .choices = "all|attention|mlp|query_value",
+     .meaning = "Linear layers of the blocks that have adapters: all but the router, those of "
+                "attention, those of the MLP, or queries and values (PEFT's default)."},
+    {.path = "training.frozen_weights",
+     .type = kChoice,
+     .fallback = "16bit",
+     .choices = "16bit|int8|int4",
+     .meaning = "How frozen matrices of the blocks are kept: quantised (QLoRA's are int4) they "
+                "take less memory, travel as they are kept and are dequantised for every use. "
+                "Acts with lora."},
+
     {.path = "parallelism",
      .otherwise = "every key at its default",
      .meaning = "How ranks divide a model and its samples. Sizes multiply to the number of ranks: "
@@ -728,6 +754,13 @@ constexpr KeySpec kKeys[] = {
      .type = kFlag,
      .fallback = "true",
      .meaning = "Whether a group has a scale only, or a zero point too."},
+    {.path = "zero.quantized_nontrainable_weights",
+     .type = kFlag,
+     .fallback = "false",
+     .meaning = "MixZ++: frozen matrices are kept in INT8, in both shards under hpZ, and travel so "
+                "without being quantised for each gather. The same as training.frozen_weights: "
+                "int8. Stage 3 with training.lora. DeepSpeed's "
+                "zero_quantized_nontrainable_weights."},
     {.path = "zero.secondary_partition_size",
      .type = kCountOrNode,
      .fallback = "1",

@@ -143,7 +143,25 @@ TransformerSpec ReadModel(SectionReader section) {
   return model;
 }
 
-TrainingSpec ReadTraining(SectionReader section) {
+namespace {
+
+std::optional<LoraSpec> ReadLora(SectionReader* training) {
+  const bool on = training->IsOn("lora");
+  SectionReader section = training->Section("lora");
+  LoraSpec lora;
+  section.Read("rank", &lora.rank);
+  section.ReadChoice("targets", &lora.targets);
+  section.Finish();
+  enum class Kept : std::uint8_t { kSixteenBit, kInt8, kInt4 };
+  Kept kept = Kept::kSixteenBit;
+  training->ReadChoice("frozen_weights", &kept);
+  if (kept != Kept::kSixteenBit) lora.frozen_bits = kept == Kept::kInt8 ? 8 : 4;
+  return on ? std::optional(lora) : std::nullopt;
+}
+
+}  // namespace
+
+TrainingSpec ReadTraining(SectionReader section, TransformerSpec* model) {
   TrainingSpec training;
   section.Read("sequence_length", &training.sequence_length);
   section.Read("micro_batch_size", &training.micro_batch_size);
@@ -152,11 +170,12 @@ TrainingSpec ReadTraining(SectionReader section) {
   section.ReadChoice("precision", &training.precision);
   section.ReadChoice("activation_checkpointing", &training.checkpointing);
   section.Read("first_step", &training.first_step);
+  model->lora = ReadLora(&section);
   section.Finish();
   return training;
 }
 
-ZeroConfig ReadZero(SectionReader section, int gpus_per_node) {
+ZeroConfig ReadZero(SectionReader section, int gpus_per_node, TransformerSpec* model) {
   ZeroConfig zero;
   section.Read("stage", &zero.stage);
   zero.quantized_weights = ReadQuantizedWeights(&section);
@@ -165,6 +184,15 @@ ZeroConfig ReadZero(SectionReader section, int gpus_per_node) {
   section.ReadCountOrNode("shard_size", gpus_per_node, &zero.shard_size);
   section.ReadChoice("secondary_rule", &zero.secondary_rule);
   zero.quantized_gradients = ReadQuantizedGradients(&section);
+  bool frozen = false;
+  section.Read("quantized_nontrainable_weights", &frozen);
+  if (frozen && model->lora && zero.stage == 3) {
+    if (model->lora->frozen_bits == 4) {
+      section.Report("quantized_nontrainable_weights",
+                     "keeps frozen weights in 8 bits, and training.frozen_weights says int4");
+    }
+    model->lora->frozen_bits = 8;
+  }
   section.ReadChoice("gradient_collective", &zero.gradient_collective);
   zero.offload = ReadOffload(&section);
   section.Read("prefetch_bucket_size", &zero.prefetch_bucket_size);

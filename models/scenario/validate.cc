@@ -533,6 +533,14 @@ void WarnOfOffloadKeys(const Scenario& scenario, const Places& places, Problems*
                      "with the two together (issues 6889 and 6926: the loss stays constant)");
     }
   }
+  if (!scenario.model.lora) {
+    warn({"training.frozen_weights", "zero.quantized_nontrainable_weights"},
+         "without training.lora: nothing is frozen");
+  } else if (!scenario.fsdp && zero.stage != 3) {
+    warn({"zero.quantized_nontrainable_weights"},
+         fmt::format("in stage {}; it belongs to stage 3, and training.frozen_weights to all",
+                     zero.stage));
+  }
   if (!scenario.offloads()) {
     warn({"cluster.calibration.host_memory_fraction"}, "without offload");
   }
@@ -546,7 +554,9 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
     for (const std::string_view key : keys) {
       const Entry* entry = places.Find(key);
       // A key that says false or 1 asks for nothing.
-      if (entry == nullptr || entry->value.text == "false" || entry->value.text == "1") continue;
+      const bool asks = entry != nullptr && entry->value.text != "false" &&
+                        entry->value.text != "1" && entry->value.text != "16bit";
+      if (!asks) continue;
       problems->Warn(entry->where, fmt::format("{}: no effect {}", key, why));
     }
   };

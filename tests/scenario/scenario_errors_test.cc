@@ -518,6 +518,14 @@ TEST(ScenarioErrors, OffloadOfFsdpNeedsNoSyncAndShards) {
               HasSubstr("fsdp.offload: expected another sharding than no_shard"));
 }
 
+TEST(ScenarioErrors, FrozenWeightsAreKeptInOneWay) {
+  EXPECT_THAT(ErrorOf(SmallScenario(), {{"training.lora", "true"},
+                                        {"training.frozen_weights", "int4"},
+                                        {"zero.quantized_nontrainable_weights", "true"}}),
+              HasSubstr("zero.quantized_nontrainable_weights: keeps frozen weights in 8 bits, and "
+                        "training.frozen_weights says int4"));
+}
+
 TEST(ScenarioWarnings, NameWhatOffloadDoesNot) {
   const auto warnings = [](const std::string& more) {
     std::string all;

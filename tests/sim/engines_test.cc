@@ -76,6 +76,16 @@ const Strategy kStrategies[] = {
        s->zero.offload = {.optimizer = true, .optimizer_pinned = true};
      }},
     {"offload_fsdp", [](Scenario* s) { s->fsdp.emplace().offload = true; }},
+    {"lora_mixz",
+     [](Scenario* s) {
+       s->model.lora = LoraSpec{.frozen_bits = 8};
+       s->zero.secondary_partition_size = s->cluster.node.gpus;
+     }},
+    {"lora_fsdp",
+     [](Scenario* s) {
+       s->model.lora = LoraSpec{.frozen_bits = 4};
+       s->fsdp.emplace();
+     }},
     {"qgz_asynchronous",
      [](Scenario* s) {
        s->zero.quantized_gradients = GradientQuantization{};

@@ -125,6 +125,12 @@ inline Scenario RandomScenario(unsigned seed) {
   if (draws.From({false, false, true})) DrawFsdp(&draws, &s);
   if (draws.From({false, false, true})) DrawParallelism(&draws, &s);
   if (draws.From({false, false, true})) DrawOffload(&draws, &s);
+  if (draws.From({false, false, true})) {
+    s.model.lora = LoraSpec{
+        .rank = 8,
+        .targets = draws.From({LoraTargets::kAll, LoraTargets::kMlp, LoraTargets::kQueryValue}),
+        .frozen_bits = draws.From({16, 8, 4})};
+  }
   return s;
 }
 

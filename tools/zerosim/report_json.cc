@@ -99,6 +99,7 @@ Json ReportJson(const StepReport& r) {
                      {"scenario", r.scenario}};
   json["world_size"] = r.world_size;
   json["parameters"] = r.parameters;
+  json["trainable_parameters"] = r.trainable_parameters;
   json["step_time_s"] = r.step.seconds();
   json["step_time_interval_s"] = Json::array({r.step_low.seconds(), r.step_high.seconds()});
   json["throughput"] = {{"tflops_per_gpu", r.tflops_per_gpu},

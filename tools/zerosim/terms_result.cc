@@ -20,7 +20,8 @@ constexpr auto kResultKeys = std::to_array<Term>({
     {"zerosim.link_classes", "", "Number of link classes that were simulated."},
     {"zerosim.scenario", "", "Name of the scenario."},
     {"world_size", "", "Number of ranks, one a GPU."},
-    {"parameters", "", "Number of parameters of the model."},
+    {"parameters", "", "Number of parameters of the model, adapters included."},
+    {"trainable_parameters", "", "Those of them that are trained: all, or the adapters."},
     {"step_time_s", "s", "Time of one optimizer step: the product's number."},
     {"step_time_interval_s", "s",
      "Step time with the calibration's uncertain parameters at either end of their ranges: [low, "
