@@ -62,6 +62,23 @@ TEST(Lora, GivesEveryExpertItsOwnAdapters) {
   EXPECT_EQ(Trainable(spec, 4, LoraTargets::kMlp), 8 * 3 * 4 * (4096 + 512));
 }
 
+// Before there is a layout: a number that is never below it, whatever the model.
+TEST(Lora, IsCountedAheadOfTheLayout) {
+  TransformerSpec dense = Llama7B();
+  TransformerSpec mixture = dense;
+  mixture.mixture = MixtureSpec{.experts = 8, .experts_per_token = 2, .ffn_hidden = 512};
+  TransformerSpec latent = dense;
+  latent.latent_attention = LatentAttentionSpec{.query_rank = 1536,
+                                                .kv_rank = 512,
+                                                .rope_dimension = 64,
+                                                .nope_dimension = 128,
+                                                .value_dimension = 128};
+  for (TransformerSpec spec : {dense, mixture, latent}) {
+    spec.lora = LoraSpec{.rank = 100'000};
+    EXPECT_GT(ApproximateParameters(spec), static_cast<double>(Layout(spec).parameters()));
+  }
+}
+
 TEST(Lora, AddsToTheModelAndFreezesIt) {
   TransformerSpec spec = Llama7B();
   const std::int64_t base = Layout(spec).parameters();
