@@ -52,6 +52,25 @@ void AddParameterLimits(const Scenario& s, std::vector<Candidate>* out) {
   }
 }
 
+// What DeepSpeed's default would release after use and a larger value keeps.
+void AddReuseDistance(const Scenario& s, std::vector<Candidate>* out) {
+  constexpr std::int64_t kDefault = ZeroConfig{}.max_reuse_distance;
+  if (s.fsdp || s.zero.stage != 3 || s.zero.max_reuse_distance <= kDefault) return;
+  Scenario changed = s;
+  changed.zero.max_reuse_distance = kDefault;
+  out->push_back({fmt::format("zero.max_reuse_distance={}", kDefault), std::move(changed)});
+}
+
+// What DeepSpeed's default would shard and a larger value leaves whole on every rank.
+void AddPersistence(const Scenario& s, std::vector<Candidate>* out) {
+  constexpr std::int64_t kDefault = ZeroConfig{}.param_persistence_threshold;
+  if (s.fsdp || s.zero.stage != 3 || s.zero.param_persistence_threshold <= kDefault) return;
+  Scenario changed = s;
+  changed.zero.param_persistence_threshold = kDefault;
+  out->push_back(
+      {fmt::format("zero.param_persistence_threshold={}", kDefault), std::move(changed)});
+}
+
 void AddSecondary(const Scenario& s, std::vector<Candidate>* out) {
   if (s.secondary_size() == 1) return;
   Scenario changed = s;
@@ -155,8 +174,9 @@ std::optional<Bytes> FittingPeak(const Scenario& s) {
 }  // namespace
 
 std::optional<FittingChange> SmallestFittingChange(const Scenario& scenario) {
-  for (const auto add : {AddParameterLimits, AddBuckets, AddSecondary, AddMicroBatches,
-                         AddCheckpointing, AddStages, AddFullSharding, AddOffload, AddNodes}) {
+  for (const auto add :
+       {AddReuseDistance, AddPersistence, AddParameterLimits, AddBuckets, AddSecondary,
+        AddMicroBatches, AddCheckpointing, AddStages, AddFullSharding, AddOffload, AddNodes}) {
     // Candidates of one key become ever stronger: if the last is not enough, none is.
     std::vector<Candidate> candidates;
     add(scenario, &candidates);

@@ -39,6 +39,8 @@ class FluidRun {
  private:
   void BuildPlatform();
   void Start(int id);
+  bool TakesGpu(const Op& op) const;
+  void ShareGpu(const Op& op, int change);
   void StartStage(int id, std::size_t stage);
   void Launch(int id, s4u::ExecPtr exec);
   void Finish(int id);
@@ -51,9 +53,10 @@ class FluidRun {
   Dependencies dependencies_;
   SimGridSession session_;
   s4u::Host* hub_ = nullptr;
-  std::vector<s4u::Host*> ports_;  // by LinkId; null where a class is not needed
-  std::vector<s4u::Host*> gpus_;   // one a rank class
-  std::vector<bool> shares_gpu_;   // whether kernels of a class run beside each other
+  std::vector<s4u::Host*> ports_;    // by LinkId; null where a class is not needed
+  std::vector<s4u::Host*> gpus_;     // one a rank class
+  std::vector<int> collectives_on_;  // of each GPU: running now
+  std::vector<bool> shares_gpu_;     // whether anything may run beside kernels of a class
   // All of them, to the end: SimGrid still needs one when it reports that it is over.
   std::vector<s4u::ExecPtr> activities_;
   std::vector<int> ids_;  // of operations, for activities to point to
@@ -79,14 +82,16 @@ void FluidRun::BuildPlatform() {
     ports_[id.value] = port;
     ++timeline_.link_classes;
   }
-  // A GPU does one second of kernels a second.
+  // A GPU does one second of kernels a second, or what collectives leave of it.
   for (std::size_t i = 0; i < program_.rank_classes.size(); ++i) {
-    gpus_.push_back(zone->create_host("gpu" + std::to_string(i), 1.0)->seal());
+    const std::vector<double> speeds{1.0, 1.0 - network_.collective_share};
+    gpus_.push_back(zone->create_host("gpu" + std::to_string(i), speeds)->seal());
   }
+  collectives_on_.resize(gpus_.size(), 0);
   zone->seal();
   shares_gpu_.assign(program_.rank_classes.size(), false);
   for (const Op& op : program_.ops) {
-    if (op.kind == OpKind::kKernel && op.stream != Stream::kCompute) {
+    if (op.kind == OpKind::kKernel ? op.stream != Stream::kCompute : TakesGpu(op)) {
       shares_gpu_[op.rank_class] = true;
     }
   }
@@ -136,14 +141,34 @@ void FluidRun::Start(int id) {
       return;
     }
     case OpKind::kCollective:
-      session_.After(op.time + calls_[op.call.value].launch, [this, id] { StartStage(id, 0); });
+      session_.After(op.time + calls_[op.call.value].launch, [this, id] {
+        ShareGpu(program_.ops[id], +1);
+        StartStage(id, 0);
+      });
       return;
   }
+}
+
+// Whether the operation's kernel takes its share of the GPU. A message to another stage takes few
+// of NCCL's blocks: none is counted. Copies to and from the host have no kernel.
+bool FluidRun::TakesGpu(const Op& op) const {
+  if (network_.collective_share == 0 || op.kind != OpKind::kCollective) return false;
+  const CollectiveOp operation = program_.kinds[program_.calls[op.call.value].kind].op;
+  return operation != CollectiveOp::kSend && !IsCopy(operation);
+}
+
+// A collective's kernel enters the GPU or leaves it. A second one beside it takes no more.
+void FluidRun::ShareGpu(const Op& op, int change) {
+  if (!TakesGpu(op)) return;
+  int& running = collectives_on_[op.rank_class];
+  running += change;
+  gpus_[op.rank_class]->set_pstate(running > 0 ? 1 : 0);
 }
 
 void FluidRun::StartStage(int id, std::size_t stage) {
   const LoweredCall& call = calls_[program_.ops[id].call.value];
   if (stage == call.stages.size()) {
+    ShareGpu(program_.ops[id], -1);
     Finish(id);
     return;
   }

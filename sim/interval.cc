@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -31,12 +32,16 @@ std::string ValueText(const Parameter& p, Format format) {
 class Spread {
  public:
   // A part that takes `time` when a rate has its value; the rate may lie from low to high.
-  void AddRate(const char* name, Seconds time, const Parameter& rate) {
+  // Something else is no faster than `cap`: a part that only it limits does not rest on the rate.
+  void AddRate(const char* name, Seconds time, const Parameter& rate,
+               double cap = std::numeric_limits<double>::infinity()) {
     if (rate.value <= 0) return;
-    const double least = rate.low > 0 ? rate.low : rate.value;
-    const double most = rate.high > 0 ? rate.high : rate.value;
-    Add({name, ValueText(rate, FractionText), rate.source, (1 - rate.value / most) * time,
-         (rate.value / least - 1) * time},
+    const double value = std::min(rate.value, cap);
+    const double least = rate.low > 0 ? std::min(rate.low, cap) : value;
+    const double most = rate.high > 0 ? std::min(rate.high, cap) : value;
+    if (least >= cap) return;
+    Add({name, ValueText(rate, FractionText), rate.source, (1 - value / most) * time,
+         (value / least - 1) * time},
         time);
   }
 
@@ -101,7 +106,7 @@ StepInterval IntervalOf(const Scenario& scenario, const PreparedStep& step,
       path.links[NetworkModel::kNic.value] + path.links[NetworkModel::kFabric.value];
 
   Spread spread;
-  spread.AddRate("nic_fraction", between_nodes, c.nic_fraction);
+  spread.AddRate("nic_fraction", between_nodes, c.nic_fraction, PcieFraction(scenario.cluster));
   spread.AddRate("all_to_all_fraction", path.all_to_all, c.all_to_all_fraction);
   spread.AddRate("gpu_link_fraction", path.links[NetworkModel::kGpuLink.value],
                  c.gpu_link_fraction);

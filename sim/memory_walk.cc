@@ -36,6 +36,7 @@ MemoryWalk WalkMemory(const StepProgram& program, const StaticMemory& always, in
       walk.peak = total;
       walk.peak_terms = now;
       walk.peak_op = event.op;
+      walk.peak_next = event.next;
     }
   }
   walk.after_step = TotalOf(now) - always.context;

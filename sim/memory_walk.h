@@ -23,6 +23,7 @@ struct MemoryWalk {
   MemoryByTerm peak_terms{};
   Bytes peak;                 // context included
   OpId peak_op;               // of the host, at the event that reached it
+  OpId peak_next;             // the operation that is written next; -1: the one after peak_op
   Bytes after_step;           // without context
   std::vector<Bytes> totals;  // after each of the class's StepProgram::memory
 };

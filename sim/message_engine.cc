@@ -89,6 +89,7 @@ class MessageRun {
   void Copy(int id, int rank);
   void Finish(int id, int rank);
   Collective& CollectiveOf(int id);
+  void ShareGpu(int rank, int change);
   void EnterStage(int op, int rank, int stage);
   void Advance(int op, int rank, int channel);
   void Send(int op, int rank, int channel, int round);
@@ -104,7 +105,8 @@ class MessageRun {
   std::vector<Dependencies> dependencies_;
   SimGridSession session_;
   std::vector<s4u::Host*> gpus_;  // by node * gpus_per_node + local place
-  std::vector<s4u::Host*> nics_;  // by node * nics_per_node + nic
+  std::vector<int> collectives_on_ = std::vector<int>(world_, 0);  // of each GPU: running now
+  std::vector<s4u::Host*> nics_;                                   // by node * nics_per_node + nic
   // By GPU: its PCIe slot, and what it can reach of the host's memory. Empty without copies.
   std::vector<s4u::Host*> slots_;
   std::vector<s4u::Host*> memories_;
@@ -127,7 +129,8 @@ void MessageRun::BuildPlatform() {
   };
   const auto port = [&](const std::string& name, const std::vector<s4u::LinkInRoute>& up,
                         const std::vector<s4u::LinkInRoute>& down) {
-    s4u::Host* host = zone->create_host(name, 1.0)->seal();
+    const std::vector<double> speeds{1.0, 1.0 - network_.collective_share};
+    s4u::Host* host = zone->create_host(name, speeds)->seal();
     zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, up, false);
     zone->add_route(nullptr, host->get_netpoint(), nullptr, nullptr, down, false);
     return host;
@@ -229,7 +232,10 @@ void MessageRun::Start(int id, int rank) {
         Copy(id, rank);
         return;
       }
-      session_.After(op.time + CollectiveOf(id).lead, [=, this] { EnterStage(id, rank, 0); });
+      session_.After(op.time + CollectiveOf(id).lead, [=, this] {
+        ShareGpu(rank, +1);
+        EnterStage(id, rank, 0);
+      });
       return;
   }
 }
@@ -250,6 +256,14 @@ void MessageRun::Copy(int id, int rank) {
     comm->set_payload_size(static_cast<std::uint64_t>(std::max(bytes + 0.5, 1.0)));
     Watch(comm.get(), [=, this] { Finish(id, rank); });
   });
+}
+
+// As in the fluid engine: a collective's kernel enters the GPU or leaves it.
+void MessageRun::ShareGpu(int rank, int change) {
+  if (network_.collective_share == 0) return;
+  int& running = collectives_on_[gpu_of_rank_[rank]];
+  running += change;
+  gpus_[gpu_of_rank_[rank]]->set_pstate(running > 0 ? 1 : 0);
 }
 
 Collective& MessageRun::CollectiveOf(int id) {
@@ -278,6 +292,7 @@ void MessageRun::EnterStage(int op, int rank, int stage) {
   Collective& collective = CollectiveOf(op);
   collective.stage[rank] = stage;
   if (stage == static_cast<int>(collective.plan.stages.size())) {
+    ShareGpu(rank, -1);
     Finish(op, rank);
     return;
   }
@@ -388,7 +403,7 @@ Timeline RunMessages(const StepProgram& program, const NetworkModel& network,
                      CollectiveAlgorithm algorithm, const std::vector<int>& gpu_of_rank) {
   const std::int64_t world = std::int64_t{network.nodes} * network.gpus_per_node;
   if (world > kMaxMessageRanks) {
-    throw std::invalid_argument(
+    throw TooManyMessages(
         fmt::format("the message engine simulates up to {} ranks, not {}; use the fluid engine",
                     kMaxMessageRanks, world));
   }
@@ -398,7 +413,7 @@ Timeline RunMessages(const StepProgram& program, const NetworkModel& network,
   }
   const double messages = CountMessages(program, network, algorithm);
   if (messages > kMaxMessages) {
-    throw std::invalid_argument(
+    throw TooManyMessages(
         fmt::format("the message engine would send {:.3g} messages, more than its limit of {:.3g}; "
                     "use the fluid engine, or a smaller cluster or model",
                     messages, kMaxMessages));

@@ -6,6 +6,7 @@
 // one has left and the one that it forwards has arrived.
 #pragma once
 
+#include <stdexcept>
 #include <vector>
 
 #include "models/program/step_program.h"
@@ -15,10 +16,16 @@
 
 namespace zerosim {
 
+// The engine cannot take what it is asked to simulate; what() says which engine can.
+class TooManyMessages : public std::invalid_argument {
+ public:
+  using std::invalid_argument::invalid_argument;
+};
+
 // Plays `program` on all ranks of the cluster that `network` describes. An operation's interval is
 // from its first start to its last end over the ranks. Once a process (simgrid_session.h). Throws
-// std::invalid_argument for more than kMaxMessageRanks ranks or kMaxMessages messages, which take
-// about a minute.
+// TooManyMessages for more than kMaxMessageRanks ranks or kMaxMessages messages, which take about a
+// minute.
 //
 // `gpu_of_rank[r]` is the GPU (node * gpus_per_node + local place) that rank r drives; empty: r
 // itself. It must be a permutation that keeps the ranks of a node together; on a symmetric cluster

@@ -1,6 +1,7 @@
 #include "sim/network.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +15,12 @@ Seconds LatencyOf(const Parameter& measured, Seconds specified) {
 }
 
 }  // namespace
+
+double PcieFraction(const ClusterSpec& cluster) {
+  const BytesPerSecond slot = cluster.node.pcie_bandwidth;
+  if (slot == BytesPerSecond()) return std::numeric_limits<double>::infinity();
+  return Ratio(slot, cluster.fabric.nic_bandwidth);
+}
 
 LinkId NetworkModel::LinkOf(LinkId kind, int stage, Direction direction) const {
   if (!has_pipeline()) return kind;
@@ -78,6 +85,7 @@ NetworkModel NetworkOf(const ClusterSpec& cluster, const ProcessGroup& pipeline)
   network.launch = Seconds::Count(calibration.collective_launch.value);
   network.copy_launch = Seconds::Count(calibration.kernel_launch.value);
   network.all_to_all_fraction = calibration.all_to_all_fraction.value;
+  network.collective_share = node.gpu.collective_share;
   network.nodes = cluster.nodes;
   network.gpus_per_node = node.gpus;
   network.nics_per_node = fabric.nics_per_node;

@@ -53,6 +53,7 @@ struct NetworkModel {
   Seconds launch;                  // of a collective call
   Seconds copy_launch;             // of a copy to or from the host
   double all_to_all_fraction = 1;  // of the NIC rate that an all-to-all achieves
+  double collective_share = 0;     // of a GPU's rate that a running collective takes from kernels
   int nodes = 1;
   int gpus_per_node = 1;
   int nics_per_node = 1;
@@ -74,5 +75,8 @@ struct NetworkModel {
 
 // Capacities with the calibration applied; a NIC is no faster than its PCIe slot.
 NetworkModel NetworkOf(const ClusterSpec& cluster, const ProcessGroup& pipeline = {});
+
+// The fraction of a NIC's line rate that its PCIe slot lets pass; infinite if the slot is unknown.
+double PcieFraction(const ClusterSpec& cluster);
 
 }  // namespace zerosim

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "models/compute/compute.h"
+#include "models/core/units_text.h"
 #include "models/parallel/scenario_groups.h"
 #include "models/quantization/quantization.h"
 #include "sim/critical_path.h"
@@ -59,10 +60,14 @@ std::vector<Interval> ComputeIntervals(const StepProgram& program, const Timelin
   return UnionOf(std::move(busy));
 }
 
+// Differences of the clock's values are off by its rounding, to either side.
+Seconds WithoutDust(Seconds time, Seconds clock) {
+  return time.seconds() > 1e-12 * clock.seconds() ? time : Seconds();
+}
+
 // Sums over the calls of one kind.
 struct KindSums {
   CollectiveReport report;
-  std::vector<Interval> when;
   Seconds bound;
   std::map<std::string, Seconds> limits;
 
@@ -121,7 +126,6 @@ void AddCollectives(const PreparedStep& step, const Timeline& timeline, StepRepo
   const int stages = static_cast<int>(program.rank_classes.size());
   const std::size_t n = program.kinds.size();
   std::vector<KindSums> sums(n);
-  std::vector<Interval> all;
   Seconds inside;  // of compute operations: always exposed
 
   for (int stage = 0; stage < stages; ++stage) {
@@ -133,6 +137,8 @@ void AddCollectives(const PreparedStep& step, const Timeline& timeline, StepRepo
       if (op.rank_class != stage) continue;
       ForEachCall(op, [&](CallId id, int count) {
         const Call& call = program.calls[id.value];
+        // One rank alone moves nothing.
+        if (program.kinds[call.kind].group.size == 1) return;
         const LoweredCall& lowered = step.calls[id.value];
         const bool own = op.kind == OpKind::kCollective;
         const Seconds time =
@@ -161,12 +167,15 @@ void AddCollectives(const PreparedStep& step, const Timeline& timeline, StepRepo
   std::vector<CollectiveReport> kinds;
   for (std::size_t k = 0; k < n; ++k) {
     const CallKind& source = program.kinds[k];
+    if (source.group.size == 1) continue;
     CollectiveReport& kind = sums[k].report;
     kind.name = source.name;
     kind.op = NameOf(source.op);
     kind.group = source.group_name;
     kind.group_size = source.group.size;
     kind.protocol = "simple";
+    kind.time = WithoutDust(kind.time, timeline.end);
+    kind.exposed = WithoutDust(kind.exposed, timeline.end);
     const double factor = BusFactor(source.op, source.group.size);
     if (kind.time > Seconds()) kind.algbw = kind.wire / kind.time;
     kind.busbw = factor * kind.algbw;
@@ -180,6 +189,8 @@ void AddCollectives(const PreparedStep& step, const Timeline& timeline, StepRepo
     if (stages > 1) Average(stages, &kind);
     MergeKind(std::move(kind), &kinds);
   }
+  report->communication = WithoutDust(report->communication, timeline.end);
+  report->exposed_communication = WithoutDust(report->exposed_communication, timeline.end);
   report->collectives = std::move(kinds);
 }
 
@@ -242,6 +253,14 @@ void AddThroughput(const Scenario& scenario, StepReport* report) {
   report->tokens_per_s_per_gpu = report->tokens_per_s / ranks;
 }
 
+// An event belongs to what the host launches next, not to the launching.
+std::string LaunchedAtPeak(const StepProgram& program, const MemoryWalk& walk) {
+  int at = walk.peak_next.value >= 0 ? walk.peak_next.value : walk.peak_op.value + 1;
+  const int last = static_cast<int>(program.ops.size()) - 1;
+  while (at < last && program.ops[at].kind == OpKind::kHost) ++at;
+  return zerosim::NameOf(program, OpId{std::min(at, last)});
+}
+
 void AddMemory(const Scenario& scenario, const PreparedStep& step, const Timeline& timeline,
                StepReport* report) {
   const MemoryWalk& walk = step.memory;
@@ -255,9 +274,7 @@ void AddMemory(const Scenario& scenario, const PreparedStep& step, const Timelin
   memory.host_capacity = scenario.cluster.node.host_memory;
   memory.host_fits =
       memory.host_capacity == Bytes() || memory.host_per_node <= memory.host_capacity;
-  // The event belongs to what the host launches next.
-  const int next = std::min(walk.peak_op.value + 1, static_cast<int>(step.program.ops.size()) - 1);
-  memory.peak_at = fmt::format("{}, {:.3f} s", zerosim::NameOf(step.program, OpId{next}),
+  memory.peak_at = fmt::format("{}, {:.3f} s", LaunchedAtPeak(step.program, walk),
                                timeline.ops[walk.peak_op.value].end.seconds());
   memory.terms = {term(MemoryTerm::kParameters),     term(MemoryTerm::kGradients),
                   term(MemoryTerm::kOptimizer),      term(MemoryTerm::kSecondaryShard),
@@ -305,7 +322,10 @@ void AddQuantization(const Scenario& scenario, const PreparedStep& step, StepRep
     report->weights_backward =
         PathOf(scenario.secondary_size() > 1 ? 2 : 1, *format, shard.group_size);
   }
-  if (scenario.quantized_gradients() && groups.across.size > 1) {
+  // Stage 3 without reduce_scatter sums its buckets in 16 bit.
+  const bool sums_buckets =
+      !scenario.fsdp && scenario.zero.collective() == GradientCollective::kAllReduce;
+  if (scenario.quantized_gradients() && groups.across.size > 1 && !sums_buckets) {
     const GradientQuantization& formats = *scenario.quantized_gradients();
     const QuantizedSize first =
         QuantizedSizeOf(largest->tensor_elements(), formats.in_node,
@@ -369,7 +389,7 @@ void AddWarnings(const Scenario& scenario, StepReport* report) {
       warning +=
           fmt::format("--set {} would need {:.1f} GB", change->setting, change->peak.gigabytes());
     } else {
-      warning += "no change of one key makes it fit";
+      warning += "none of the changes tried makes it fit";
     }
     report->warnings.push_back(std::move(warning));
   }
@@ -387,12 +407,20 @@ void AddWarnings(const Scenario& scenario, StepReport* report) {
         report->hardware_tflops_per_gpu, peak));
   }
   const Calibration& calibration = scenario.cluster.calibration;
+  // Within the range of what the NIC achieves the slot may bind or not.
+  if (scenario.cluster.nodes > 1 && PcieFraction(scenario.cluster) < calibration.nic_fraction.low) {
+    report->warnings.push_back(fmt::format(
+        "the NIC's {:.4g} Gbps is capped by pcie_bandwidth {}; more NIC bandwidth has no effect",
+        8 * scenario.cluster.fabric.nic_bandwidth.gigabytes_per_second(),
+        FormatRate(scenario.cluster.node.pcie_bandwidth)));
+  }
   const int nics = scenario.cluster.fabric.nics_per_node;
   if (calibration.measured_nics_per_node > 0 && nics > calibration.measured_nics_per_node) {
     report->warnings.push_back(fmt::format(
-        "extrapolates: calibration {} saw {} NIC a node, not {}; the interval reaches down to no "
+        "extrapolates: calibration {} saw {} NIC{} a node, not {}; the interval reaches down to no "
         "gain from the others",
-        calibration.name, calibration.measured_nics_per_node, nics));
+        calibration.name, calibration.measured_nics_per_node,
+        calibration.measured_nics_per_node == 1 ? "" : "s", nics));
   }
 }
 

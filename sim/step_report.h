@@ -43,7 +43,7 @@ struct MemoryReport {
   Bytes host_per_node;  // in the memory of a node; 0 without offload
   Bytes host_capacity;  // 0: not known
   bool host_fits = true;
-  std::string peak_at;  // "backward layers.39.mlp_in, 1.234 s"
+  std::string peak_at;  // when the host launches "backward head, 1.234 s"
   MemoryTerms terms;    // at the peak
 };
 

@@ -62,11 +62,21 @@ class PartModel {
     const PartTraffic traffic = TrafficOf(part);
     AddTraffic(traffic.forward, time.forward, time.forward_kernels);
     AddTraffic(traffic.backward, time.backward, time.backward_kernels);
-    if (RecomputedPasses(part, scenario_) > 0) time.recompute = time.forward;
+    time.recompute = RecomputeOf(part, time.forward);
     return time;
   }
 
  private:
+  PassTime RecomputeOf(Part part, const PassTime& forward) const {
+    const double passes = RecomputedPasses(part, scenario_);
+    if (scenario_.training.checkpointing == Checkpointing::kOperators) {
+      return {.gemm = passes * forward.gemm,
+              .attention = {},
+              .memory_bound = OutsideOfLayers(part) ? Seconds() : forward.memory_bound};
+    }
+    return passes > 0 ? forward : PassTime();
+  }
+
   // y[T, outputs] = x[T, inputs] w, and its two gradients.
   void AddGemms(Part part, ModuleTime& time) const {
     const LinearShape shape = LinearShapeOf(part, model_);
@@ -159,12 +169,16 @@ class PartModel {
   Seconds FusedAttention(Part part, const AttentionSpec& row) const {
     const auto sequence = static_cast<double>(scenario_.training.sequence_length);
     const auto window = static_cast<double>(AttendedTokens(part, scenario_));
+    const bool skips = scenario_.compute.causal_skip;
     // What the causal mask leaves of the window, on average: the first tokens have less behind
     // them. Half of the sequence if the window holds it.
-    const double seen = scenario_.compute.causal_skip ? 1 - window / (2 * sequence) : 1;
+    const double seen = skips ? 1 - window / (2 * sequence) : 1;
     const auto widths = static_cast<double>(model_.query_hidden() + model_.attention_hidden());
     const Flops flops = Flops::Count(2 * seen * static_cast<double>(tokens_) * window * widths);
-    return (1 + row.half_sequence / window) * (flops / row.rate);
+    const FlopsPerSecond rate = skips ? row.rate : row.full_rate.value_or(row.rate);
+    const double half_sequence =
+        skips ? row.half_sequence : row.full_half_sequence.value_or(row.half_sequence);
+    return (1 + half_sequence / window) * (flops / rate);
   }
 
   // The row of the smallest head dimension that holds this one, as kernels pad; else the largest.
@@ -335,7 +349,10 @@ void SetUtilization(Part part, const Scenario& scenario, double mfu, ModuleTime&
   (IsAttention(part) ? time.forward.attention : time.forward.gemm) = forward;
   (IsAttention(part) ? time.backward.attention : time.backward.gemm) =
       BackwardFlops(part, scenario) / rate;
-  if (RecomputedPasses(part, scenario) > 0) time.recompute = time.forward;
+  const double passes = RecomputedPasses(part, scenario);
+  time.recompute = {.gemm = passes * time.forward.gemm,
+                    .attention = passes * time.forward.attention,
+                    .memory_bound = {}};
 }
 
 }  // namespace

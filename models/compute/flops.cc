@@ -9,6 +9,15 @@
 namespace zerosim {
 namespace {
 
+// Whether nothing of the block's backward needs what `part` made: it is added to the residual
+// stream as it is. A norm or the weights of experts need it.
+bool IsLastOfBlock(Part part, const TransformerSpec& model) {
+  return part == Part::kMlpOut && model.block != Block::kPostNorm &&
+         model.block != Block::kOutputNorm && model.block != Block::kSandwich;
+}
+
+}  // namespace
+
 bool OutsideOfLayers(Part part) {
   switch (part) {
     case Part::kEmbedding:
@@ -23,12 +32,7 @@ bool OutsideOfLayers(Part part) {
   }
 }
 
-// Whether nothing of the block's backward needs what `part` made: it is added to the residual
-// stream as it is. A norm or the weights of experts need it.
-bool IsLastOfBlock(Part part, const TransformerSpec& model) {
-  return part == Part::kMlpOut && model.block != Block::kPostNorm &&
-         model.block != Block::kOutputNorm && model.block != Block::kSandwich;
-}
+namespace {
 
 // Without adapters.
 Flops BaseFlops(Part part, const Scenario& scenario) {
@@ -113,12 +117,12 @@ LinearShape LinearShapeOf(Part part, const TransformerSpec& model) {
       return {.outputs = in * mixture.ffn_hidden,
               .inputs = hidden,
               .copies = copies,
-              .groups = mixture.experts};
+              .groups = std::max<std::int64_t>(1, mixture.experts_held())};
     case Part::kExpertsOut:
       return {.outputs = hidden,
               .inputs = mixture.ffn_hidden,
               .copies = copies,
-              .groups = mixture.experts};
+              .groups = std::max<std::int64_t>(1, mixture.experts_held())};
     case Part::kSharedIn:
       return {.outputs = in * mixture.shared_ffn_hidden, .inputs = hidden};
     case Part::kSharedOut:
@@ -150,7 +154,8 @@ std::array<int, kNumParts> CountParts(const TransformerSpec& model) {
   return counts;
 }
 
-int RecomputedPasses(Part part, const Scenario& scenario) {
+double RecomputedPasses(Part part, const Scenario& scenario) {
+  const TransformerSpec& model = scenario.model;
   if (OutsideOfLayers(part)) return 0;
   switch (scenario.training.checkpointing) {
     case Checkpointing::kNone:
@@ -158,7 +163,19 @@ int RecomputedPasses(Part part, const Scenario& scenario) {
     case Checkpointing::kSelective:
       return part == Part::kAttention || part == Part::kLocalAttention ? 1 : 0;
     case Checkpointing::kFull:
-      return IsLastOfBlock(part, scenario.model) && scenario.compute.recompute_skips_last ? 0 : 1;
+      return IsLastOfBlock(part, model) && scenario.compute.recompute_skips_last ? 0 : 1;
+    case Checkpointing::kOperators:
+      // Every second product in the order Q, K, V, output, gate, other factor; the last is needed
+      // by nobody. Kernels bound by memory all run again.
+      if (part == Part::kAttention || part == Part::kLocalAttention) return 0;
+      if (IsLastOfBlock(part, model)) return 0;
+      if (part == Part::kMlpIn) return model.gated_mlp ? 0.5 : 0;
+      if (part == Part::kAttentionOutput) return 1;
+      if (part == Part::kQkv) {
+        return static_cast<double>(model.kv_hidden()) /
+               static_cast<double>(model.query_hidden() + 2 * model.kv_hidden());
+      }
+      return 0.5;
   }
   return 0;
 }
@@ -175,7 +192,11 @@ StepFlops FlopsOfStep(const Scenario& scenario) {
     // Three, or two with frozen weights.
     const double passes = 1 + Ratio(BackwardFlops(part, scenario), ForwardFlops(part, scenario));
     flops.model += passes * forward;
-    flops.hardware += (passes + RecomputedPasses(part, scenario)) * forward;
+    const auto checkpointed =
+        static_cast<double>(CeilDiv(scenario.model.layers, scenario.training.checkpoint_every));
+    flops.hardware +=
+        (passes + checkpointed * RecomputedPasses(part, scenario) / scenario.model.layers) *
+        forward;
   }
   const double ranks = scenario.parallel.tensor * scenario.parallel.pipeline;
   flops.model = 1 / ranks * flops.model;

@@ -29,8 +29,12 @@ std::int64_t AttendedTokens(Part part, const Scenario& scenario);
 Flops ForwardFlops(Part part, const Scenario& scenario);
 Flops BackwardFlops(Part part, const Scenario& scenario);
 
-// The share of a part's forward pass that checkpointing runs again, 0 or 1.
-int RecomputedPasses(Part part, const Scenario& scenario);
+// Whether a part runs before or after all layers: checkpointing never runs it again.
+bool OutsideOfLayers(Part part);
+
+// The share of a part's products of the forward pass that checkpointing runs again in a layer that
+// it covers.
+double RecomputedPasses(Part part, const Scenario& scenario);
 
 // Modules of each part in the model, by its place in the enumeration.
 std::array<int, kNumParts> CountParts(const TransformerSpec& model);

@@ -35,6 +35,7 @@ struct FsdpConfig {
   int shard_size = 0;
   int blocks_per_unit = 1;          // transformer blocks that are wrapped together
   bool separate_embeddings = true;  // embedding and head are units; false: the root holds them
+  bool per_parameter = false;       // FSDP2: what was gathered is copied into its parameters
   bool forward_prefetch = false;    // the next unit is gathered before this one runs
   BackwardPrefetch backward_prefetch = BackwardPrefetch::kPre;
   bool limit_all_gathers = true;  // the host waits when two units are gathered ahead

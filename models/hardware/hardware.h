@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct AttentionSpec {
   int head_dimension = 0;
   FlopsPerSecond rate;       // asymptote for long sequences, forward plus backward
   double half_sequence = 0;  // sequence length at which half of `rate` is reached
+  // The same for kernels that compute the whole square of the sequence, if they differ.
+  std::optional<FlopsPerSecond> full_rate = {};
+  std::optional<double> full_half_sequence = {};
 };
 
 struct GpuSpec {
@@ -43,6 +47,9 @@ struct GpuSpec {
   // Fused attention kernels; empty: attention is unfused (two batched GEMMs and a softmax that
   // reads and writes the scores).
   std::vector<AttentionSpec> attention;
+  // Part of the GPU that kernels lose while a collective's kernel is on it: its thread blocks hold
+  // processors that the waves of other kernels counted on.
+  double collective_share = 0;
 };
 
 enum class InNodeFabric : std::uint8_t { kNvSwitch, kPcie };

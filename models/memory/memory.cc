@@ -9,7 +9,8 @@
 namespace zerosim {
 namespace {
 
-constexpr std::int64_t kValueBytes = 2;       // fp16 and bf16, weights and gradients
+constexpr std::int64_t kValueBytes = 2;  // fp16 and bf16, weights and gradients
+constexpr std::int64_t kFp32Bytes = 4;
 constexpr std::int64_t kOptimizerBytes = 12;  // fp32 master weight, Adam's two moments
 constexpr std::int64_t kMebibyte = 1 << 20;
 
@@ -63,21 +64,38 @@ int Communicators(const Scenario& scenario, const ProcessGroups& groups) {
   int count = 1;
   if (scenario.secondary_size() > 1) ++count;
   if (groups.replicas.size > 1) ++count;
+  for (const int size : {groups.tensor.size, groups.context.size, groups.pipeline.size}) {
+    if (size > 1) ++count;
+  }
+  if (groups.expert.size > 1) count += 2;
   if (scenario.shards_weights() && scenario.quantized_gradients() && groups.across.size > 1) {
     count += 2;
   }
   return count;
 }
 
+// Trained elements of a rank's part if they lie in one flat buffer, experts in another where fewer
+// ranks hold the same.
+std::int64_t FlatShard(const Scenario& scenario, const ModelLayout& layout,
+                       const ProcessGroups& groups) {
+  const std::int64_t experts = scenario.divided_experts(layout);
+  return CeilDiv(layout.trainable_parameters() - experts, groups.shard.size) +
+         CeilDiv(experts, groups.expert_data.size);
+}
+
 // FSDP keeps weights and gradients in fp32 and Adam's moments with them; 16-bit weights exist only
 // while they are gathered. Frozen weights are in 16 bit, or quantised, only.
-StaticMemory FsdpStates(const FsdpConfig& fsdp, const ModelLayout& layout, int shards) {
+StaticMemory FsdpStates(const Scenario& scenario, const ModelLayout& layout,
+                        const ProcessGroups& groups) {
   constexpr std::int64_t kFp32 = 4;
-  const int parts = fsdp.sharding == FsdpStrategy::kNoShard ? 1 : shards;
-  const std::int64_t shard = CeilDiv(layout.trainable_parameters(), parts);
+  const bool whole = scenario.fsdp->sharding == FsdpStrategy::kNoShard;
+  const std::int64_t shard =
+      whole ? layout.trainable_parameters() : FlatShard(scenario, layout, groups);
   std::int64_t frozen = 0;
   for (const Weight& weight : layout.weights) {
     if (weight.trainable) continue;
+    const bool divided = weight.expert && scenario.parallel.expert > 1;
+    const int parts = whole ? 1 : divided ? groups.expert_data.size : groups.shard.size;
     frozen += weight.count * KeptBytes(weight, CeilDiv(weight.tensor_elements(), parts));
   }
   return {.parameters = Bytes::Count(kFp32 * shard + frozen),
@@ -104,8 +122,9 @@ std::int64_t LargestTensor(const ModelLayout& layout) {
 
 // Moves what offload_optimizer and offload_param say. The host also holds fp32 gradients for its
 // part of the states (4 bytes) and 16-bit gradients that it sums: in stage 3 always
-// (grad_partitions_flat_buffer), else with several micro-steps (accumulated_grads_in_cpu). Stages 1
-// and 2 keep a buffer of the largest tensor on the GPU (temp_grad_buffer_for_gpu_offload).
+// (grad_partitions_flat_buffer, of gradient_precision), else with several micro-steps
+// (accumulated_grads_in_cpu). Stages 1 and 2 keep a buffer of the largest tensor on the GPU
+// (temp_grad_buffer_for_gpu_offload).
 void OffloadZero(const Scenario& scenario, const ModelLayout& layout, std::int64_t shard,
                  StaticMemory* states) {
   const ZeroConfig& zero = scenario.zero;
@@ -115,7 +134,9 @@ void OffloadZero(const Scenario& scenario, const ModelLayout& layout, std::int64
     const bool sums = zero.stage == 3 || scenario.training.gradient_accumulation_steps > 1;
     states->optimizer = Bytes::Count(kOptimizerBytes * (shard - on_host));
     states->host += Bytes::Count((kOptimizerBytes + 4) * on_host);
-    if (sums && zero.stage > 1) states->host += Bytes::Count(kValueBytes * shard);
+    const bool fp32 = zero.stage == 3 && zero.gradient_precision == GradientPrecision::kFp32;
+    const std::int64_t summed = fp32 ? kFp32Bytes : kValueBytes;
+    if (sums && zero.stage > 1) states->host += Bytes::Count(summed * shard);
     if (zero.stage > 1) states->gradients = Bytes();
     if (zero.stage < 3) states->buffers += Bytes::Count(kValueBytes * LargestTensor(layout));
   }
@@ -208,6 +229,13 @@ std::int64_t LinearBytesPerToken(const TransformerSpec& model, bool experts, int
   return bytes;
 }
 
+// What checkpointing by operators keeps of it: the layer's input, attention's output, and of the
+// products every second one: Q, V, gate, and MLP out, which is kept though nothing needs it.
+std::int64_t OperatorBytesPerToken(const TransformerSpec& model, bool experts, int parts) {
+  return kValueBytes * (CeilDiv(2 * model.hidden, parts) + model.attention_hidden() +
+                        model.query_hidden() + model.kv_hidden() + MlpWidth(model, experts));
+}
+
 }  // namespace
 
 StaticMemory StaticMemoryOf(const Scenario& scenario, const ModelLayout& layout) {
@@ -217,22 +245,25 @@ StaticMemory StaticMemoryOf(const Scenario& scenario, const ModelLayout& layout)
   const Bytes context =
       Bytes::Count(kCudaContext + Communicators(scenario, groups) * kNcclCommunicator);
   if (scenario.fsdp) {
-    StaticMemory states = FsdpStates(*scenario.fsdp, layout, ranks);
+    StaticMemory states = FsdpStates(scenario, layout, groups);
     if (scenario.fsdp->offload) OffloadAll(&states);
     states.context = context;
     return states;
   }
   const std::int64_t full = layout.trainable_parameters();
-  const std::int64_t flat_shard = CeilDiv(full, ranks);
+  const std::int64_t flat_shard = FlatShard(scenario, layout, groups);
   const std::int64_t shard = zero.stage == 3 ? TrainableShard(layout, ranks) : flat_shard;
 
   std::int64_t parameters = ShardBytes(layout, zero.stage == 3 ? ranks : 1);
   if (zero.stage == 3) parameters += kValueBytes * PersistentElements(layout, zero);
-  const std::int64_t gradients = zero.stage >= 2 ? shard : full;
+  std::int64_t gradients = kValueBytes * (zero.stage >= 2 ? shard : full);
+  if (zero.stage >= 2 && zero.gradient_precision == GradientPrecision::kFp32) {
+    gradients = kFp32Bytes * shard;
+  }
   const std::int64_t optimizer = zero.stage >= 1 ? shard : full;
 
   StaticMemory states{.parameters = Bytes::Count(parameters),
-                      .gradients = Bytes::Count(kValueBytes * gradients),
+                      .gradients = Bytes::Count(gradients),
                       .optimizer = Bytes::Count(kOptimizerBytes * optimizer),
                       .buffers = Bytes::Count(kValueBytes * BufferElements(zero)),
                       .host = {},
@@ -241,7 +272,9 @@ StaticMemory StaticMemoryOf(const Scenario& scenario, const ModelLayout& layout)
   return states;
 }
 
-ActivationMemory ActivationMemoryOf(const Scenario& scenario, bool experts) {
+ActivationMemory ActivationMemoryOf(const Scenario& scenario, bool experts, bool checkpointed) {
+  const Checkpointing checkpointing =
+      checkpointed ? scenario.training.checkpointing : Checkpointing::kNone;
   const TransformerSpec& model = scenario.model;
   const std::int64_t tokens = scenario.tokens_per_micro_batch();
   const std::int64_t scores = model.heads * scenario.training.sequence_length * tokens;
@@ -266,19 +299,23 @@ ActivationMemory ActivationMemoryOf(const Scenario& scenario, bool experts) {
 
   std::int64_t saved = linear + attention;
   std::int64_t working = transient;
-  if (scenario.training.checkpointing == Checkpointing::kSelective) {
+  if (checkpointing == Checkpointing::kSelective) {
     saved = linear;
     working = attention + transient;
-  } else if (scenario.training.checkpointing == Checkpointing::kFull) {
-    saved = hidden;
+  } else if (checkpointing == Checkpointing::kFull) {
+    saved = CeilDiv(hidden, scenario.checkpoint_parts());
     working = linear + attention + transient;
+  } else if (checkpointing == Checkpointing::kOperators) {
+    saved = tokens * OperatorBytesPerToken(model, experts, parts) + attention;
+    working = linear + attention + transient - saved;
   }
   return {.saved_per_layer = Bytes::Count(saved),
           .working_per_layer = Bytes::Count(working),
           .gradient_per_layer = Bytes::Count(hidden + std::max(mlp_gradient, attention_gradient)),
           .embedding = Bytes::Count(CeilDiv(kValueBytes * tokens * width, parts)),
-          // 16-bit logits, their fp32 copy and its gradient.
-          .logits = Bytes::Count((2 + 4 + 4) * tokens * model.vocabulary)};
+          // In fp32, as backward of the loss starts: the log-softmax, the dense gradient of the
+          // likelihood, and the gradient of the logits.
+          .logits = Bytes::Count((4 + 4 + 4) * tokens * model.vocabulary)};
 }
 
 }  // namespace zerosim

@@ -32,9 +32,12 @@ struct ActivationMemory {
   Bytes working_per_layer;   // in addition while a layer runs forward (or is recomputed)
   Bytes gradient_per_layer;  // in addition while a layer runs backward
   Bytes embedding;           // output of the embedding, kept
-  Bytes logits;              // logits, their fp32 copy and gradient at the loss
+  Bytes logits;              // at the loss, with their gradients
 };
 
-ActivationMemory ActivationMemoryOf(const Scenario& scenario, bool experts = false);
+// Of a layer with experts or with a plain MLP; without `checkpointed`, of one that the scenario's
+// checkpointing leaves out.
+ActivationMemory ActivationMemoryOf(const Scenario& scenario, bool experts = false,
+                                    bool checkpointed = true);
 
 }  // namespace zerosim

@@ -37,6 +37,13 @@ ProcessGroups ProcessGroupsOf(int world, const ParallelSpec& parallel, int shard
   groups.context = {parallel.context, groups.data.stride};
   groups.pipeline = {parallel.pipeline, data_first ? parallel.tensor * data : parallel.tensor};
 
+  if (parallel.expert < 1 || data % parallel.expert != 0) {
+    throw std::invalid_argument(
+        fmt::format("{} ranks that divide the experts in a world of {}", parallel.expert, data));
+  }
+  groups.expert = {parallel.expert, groups.data.stride};
+  groups.expert_data = {data / parallel.expert, parallel.expert * groups.data.stride};
+
   groups.shard = {shard_size == 0 ? data : shard_size, groups.data.stride};
   groups.secondary = {secondary_size, groups.data.stride};
   if (groups.shard.size < 1 || data % groups.shard.size != 0) {
@@ -51,8 +58,9 @@ ProcessGroups ProcessGroupsOf(int world, const ParallelSpec& parallel, int shard
   const NodeSplit split = SplitByNode(groups.shard, gpus_per_node);
   groups.in_node = split.in_node;
   groups.across = split.across;
-  for (const ProcessGroup& group : {groups.tensor, groups.context, groups.data, groups.shard,
-                                    groups.replicas, groups.secondary}) {
+  for (const ProcessGroup& group :
+       {groups.tensor, groups.context, groups.data, groups.shard, groups.replicas, groups.secondary,
+        groups.expert, groups.expert_data}) {
     if (IsRegular(group, gpus_per_node)) continue;
     throw std::invalid_argument(
         fmt::format("a group of {} ranks {} apart does not fill nodes of {}", group.size,

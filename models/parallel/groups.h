@@ -22,9 +22,11 @@ struct ProcessGroup {
 
 // The groups of a job.
 struct ProcessGroups {
-  ProcessGroup tensor;    // divides every matrix
-  ProcessGroup context;   // divides the sequence
-  ProcessGroup pipeline;  // ranks of equal place in their stages
+  ProcessGroup tensor;       // divides every matrix
+  ProcessGroup context;      // divides the sequence
+  ProcessGroup pipeline;     // ranks of equal place in their stages
+  ProcessGroup expert;       // divides the experts, and the data-parallel ranks
+  ProcessGroup expert_data;  // data-parallel ranks that hold the same experts
 
   // Over which the states of a model are sharded and gradients are reduced.
   ProcessGroup data;       // all ranks that train the same weights on other tokens

@@ -8,8 +8,11 @@ namespace zerosim {
 
 TransformerSpec RankModel(const TransformerSpec& model, const ParallelSpec& parallel) {
   const int ranks = parallel.tensor;
-  if (ranks == 1) return model;
   TransformerSpec part = model;
+  if (part.mixture && parallel.expert > 1) {
+    part.mixture->held = CeilDiv(model.mixture->experts, parallel.expert);
+  }
+  if (ranks == 1) return part;
   if (!model.latent_attention) part.own_head_dimension = model.head_dimension();
   part.heads = static_cast<int>(CeilDiv(model.heads, ranks));
   part.kv_heads = std::max(1, model.kv_heads / ranks);

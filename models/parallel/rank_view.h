@@ -10,8 +10,9 @@ namespace zerosim {
 // The part of `model` that one tensor-parallel rank holds and computes: its share of the heads, of
 // the width of every MLP and of the vocabulary, rounded up; norms, biases of outputs and positions
 // in full (Megatron-LM, arXiv 1909.08053, section 3). With fewer key-value heads than ranks each
-// rank holds one of them. So a rank's weights, products and activations are those of a smaller
-// model, and only the collectives between the parts are new.
+// rank holds one of them. Expert parallelism leaves it its share of the experts. So a rank's
+// weights, products and activations are those of a smaller model, and only the collectives between
+// the parts are new.
 TransformerSpec RankModel(const TransformerSpec& model, const ParallelSpec& parallel);
 
 // The part of a model's layout that stage `stage` of a pipeline holds: virtual_stages runs of

@@ -2,6 +2,7 @@
 // forward to the end of its backward.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "models/memory/memory.h"
@@ -27,9 +28,8 @@ class ActivationTracker {
   const Scenario* view_;
   const std::vector<Visit>* trace_;
   ProgramWriter* writer_;
-  // Of layers with a plain MLP, and of those with experts.
-  ActivationMemory dense_;
-  ActivationMemory experts_;
+  // Of layers with a plain MLP and with experts; of those left out of checkpointing first.
+  std::array<std::array<ActivationMemory, 2>, 2> layers_{};
 };
 
 }  // namespace zerosim

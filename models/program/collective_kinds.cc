@@ -22,6 +22,10 @@ ProcessGroup CollectiveKinds::GroupOf(Communicator communicator) const {
       return groups_.tensor;
     case Communicator::kContext:
       return groups_.context;
+    case Communicator::kExpert:
+      return groups_.expert;
+    case Communicator::kExpertData:
+      return groups_.expert_data;
     case Communicator::kNextStage:
     case Communicator::kPreviousStage:
       return groups_.pipeline;
@@ -52,6 +56,10 @@ std::string CollectiveKinds::NameOf(Communicator communicator) const {
       return "tensor";
     case Communicator::kContext:
       return "context";
+    case Communicator::kExpert:
+      return "expert";
+    case Communicator::kExpertData:
+      return "expert_data";
     case Communicator::kNextStage:
     case Communicator::kPreviousStage:
       return "pipeline";

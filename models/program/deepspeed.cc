@@ -59,7 +59,22 @@ void DeepSpeedSharding::FinishMicroStep(const Label& label) {
 
 std::int64_t DeepSpeedSharding::optimizer_elements() const {
   const std::int64_t all = layout_->trainable_parameters();
-  return scenario_->zero.stage > 0 ? CeilDiv(all, kinds_.groups().shard.size) : all;
+  if (scenario_->zero.stage == 0) return all;
+  const std::int64_t experts = scenario_->divided_experts(*layout_);
+  return CeilDiv(all - experts, kinds_.groups().shard.size) +
+         CeilDiv(experts, kinds_.groups().expert_data.size);
+}
+
+void DeepSpeedSharding::Refresh(Communicator communicator, std::int64_t elements,
+                                const Label& label) {
+  const Bytes full = Bytes::Count(2 * elements);
+  const int kind =
+      kinds_.Kind("parameters_refresh", CollectiveOp::kAllGather, communicator, writer_);
+  Label refresh = label;
+  refresh.action = Action::kRefresh;
+  const OpId op = writer_->Collective(Stream::kGather, communicator, refresh,
+                                      {.kind = kind, .full = full, .payload = full}, Seconds());
+  writer_->StreamWaits(Stream::kGather, op);
 }
 
 std::int64_t DeepSpeedSharding::host_optimizer_elements() const {
@@ -90,14 +105,9 @@ void DeepSpeedSharding::FinishStep(const Label& label) {
   if (weights_) {
     weights_->FinishStep(label);
   } else if (scenario_->zero.stage > 0) {
-    const Bytes full = Bytes::Count(2 * layout_->trainable_parameters());
-    const int kind =
-        kinds_.Kind("parameters_refresh", CollectiveOp::kAllGather, Communicator::kShard, writer_);
-    Label refresh = label;
-    refresh.action = Action::kRefresh;
-    const OpId op = writer_->Collective(Stream::kGather, Communicator::kShard, refresh,
-                                        {.kind = kind, .full = full, .payload = full}, Seconds());
-    writer_->StreamWaits(Stream::kGather, op);
+    const std::int64_t experts = scenario_->divided_experts(*layout_);
+    Refresh(Communicator::kShard, layout_->trainable_parameters() - experts, label);
+    if (experts > 0) Refresh(Communicator::kExpertData, experts, label);
   }
   writer_->HostWaits(label, Stream::kCompute);
   writer_->HostWaits(label, Stream::kGather);

@@ -67,24 +67,27 @@ void FsdpSharding::FindUnits() {
     }
     unit_of_visit_.push_back(unit);
     for (const int w : visit.weights) {
-      if (counted[w]) continue;
-      counted[w] = true;
       const Weight& weight = layout_->weights[w];
       Unit& u = units_[unit];
-      u.elements += weight.elements();
-      if (weight.trainable) u.trainable += weight.elements();
-      if (weight.bits == 16) continue;
-      u.quantized += weight.elements();
-      u.bits = weight.bits;
+      if (!counted[w]) {
+        Piece& piece = weight.expert && scenario_->parallel.expert > 1 ? u.experts : u.dense;
+        piece.elements += weight.elements();
+        if (weight.trainable) piece.trainable += weight.elements();
+        if (weight.bits < 16) {
+          piece.quantized += weight.elements();
+          u.bits = weight.bits;
+        }
+      }
+      counted[w] = true;
     }
   }
 }
 
-Bytes FsdpSharding::FrozenShard(const Unit& unit, int shards) {
-  const std::int64_t plain = unit.elements - unit.trainable - unit.quantized;
+Bytes FsdpSharding::FrozenShard(const Piece& piece, int bits, int shards) {
+  const std::int64_t plain = piece.elements - piece.trainable - piece.quantized;
   Bytes bytes = Bytes::Count(2 * CeilDiv(plain, shards));
-  if (unit.quantized > 0) {
-    bytes += QuantizedSizeOf(CeilDiv(unit.quantized, shards), FrozenFormat(unit.bits)).total();
+  if (piece.quantized > 0) {
+    bytes += QuantizedSizeOf(CeilDiv(piece.quantized, shards), FrozenFormat(bits)).total();
   }
   return bytes;
 }
@@ -132,28 +135,37 @@ void FsdpSharding::Unshard(int unit, const Label& label) {
   Unit& u = units_[unit];
   if (u.gathered || fsdp_->sharding == FsdpStrategy::kNoShard) return;
   u.gathered = true;
+  u.copied = false;
   if (fsdp_->limit_all_gathers) {
     while (released_.size() >= kMaxReleasedUnits) WaitForRelease(label);
   }
+  GatherPiece(u.secondary ? Communicator::kSecondary : Communicator::kShard, u.dense, label, &u);
+  if (u.experts.elements > 0) GatherPiece(Communicator::kExpertData, u.experts, label, &u);
+}
+
+void FsdpSharding::GatherPiece(Communicator communicator, const Piece& piece, const Label& label,
+                               Unit* unit) {
+  Unit& u = *unit;
   const ClusterSpec& cluster = scenario_->cluster;
-  const Communicator communicator = u.secondary ? Communicator::kSecondary : Communicator::kShard;
   const int shards = kinds_.GroupOf(communicator).size;
-  const std::int64_t plain = u.elements - u.quantized;
+  const std::int64_t plain = piece.elements - piece.quantized;
   GatherCall gather =
       GatherCallOf(plain, CeilDiv(plain, shards), shards, fsdp_->quantized_weights, cluster);
-  if (u.quantized > 0) {
+  if (piece.quantized > 0) {
     // Beside the others in one call, as they are kept.
     gather.call.full +=
-        shards * QuantizedSizeOf(CeilDiv(u.quantized, shards), FrozenFormat(u.bits)).total();
-    gather.call.payload += Bytes::Count(2 * u.quantized);
+        shards * QuantizedSizeOf(CeilDiv(piece.quantized, shards), FrozenFormat(u.bits)).total();
+    gather.call.payload += Bytes::Count(2 * piece.quantized);
   }
   const char* name = label.phase == Phase::kForward ? "weights_forward" : "weights_backward";
   gather.call.kind = kinds_.Kind(name, CollectiveOp::kAllGather, communicator, writer_);
   // The shard of trained weights is kept in fp32 and cast to 16 bit before it travels.
-  gather.lead += MemoryTime(Bytes::Count(6 * CeilDiv(u.trainable, shards)), cluster);
+  gather.lead += MemoryTime(Bytes::Count(6 * CeilDiv(piece.trainable, shards)), cluster);
   if (fsdp_->offload && !u.secondary) {
-    copies_.ToGpu(Stream::kGather, "weights_to_gpu", label,
-                  Bytes::Count(4 * CeilDiv(u.trainable, shards)) + FrozenShard(u, shards), 1, true);
+    copies_.ToGpu(
+        Stream::kGather, "weights_to_gpu", label,
+        Bytes::Count(4 * CeilDiv(piece.trainable, shards)) + FrozenShard(piece, u.bits, shards), 1,
+        true);
   }
   writer_->HostWork(
       label, Seconds::Count((2 + gather.call.launches) * cluster.calibration.host_launch.value));
@@ -165,11 +177,12 @@ void FsdpSharding::Unshard(int unit, const Label& label) {
   if (const auto& format = fsdp_->quantized_weights) {
     traffic += QuantizeTraffic(plain, format->bits);
   }
-  if (u.quantized > 0) traffic += QuantizeTraffic(u.quantized, u.bits);
+  if (piece.quantized > 0) traffic += QuantizeTraffic(piece.quantized, u.bits);
   if (traffic > Bytes()) {
     u.ready = writer_->Kernel(Stream::kGather, WithAction(label, Action::kDequantize),
                               MemoryTime(traffic, cluster));
-    writer_->Memory(MemoryTerm::kLiveParameters, Full(u) - gather.call.full);
+    writer_->Memory(MemoryTerm::kLiveParameters,
+                    Bytes::Count(2 * piece.elements) - gather.call.full);
   }
 }
 
@@ -180,10 +193,12 @@ void FsdpSharding::Reshard(int unit, const Label& label) {
   if (fsdp_->secondary_partition_size > 1 && !u.secondary) {
     u.secondary = true;
     const int parts = fsdp_->secondary_partition_size;
-    const std::int64_t shard = CeilDiv(u.elements, parts);
-    const Bytes kept = u.quantized == 0
-                           ? Bytes::Count(2 * shard)
-                           : Bytes::Count(2 * CeilDiv(u.trainable, parts)) + FrozenShard(u, parts);
+    // There are no divided experts with it.
+    const Piece& piece = u.dense;
+    const std::int64_t shard = CeilDiv(piece.elements, parts);
+    const Bytes kept = piece.quantized == 0 ? Bytes::Count(2 * shard)
+                                            : Bytes::Count(2 * CeilDiv(piece.trainable, parts)) +
+                                                  FrozenShard(piece, u.bits, parts);
     writer_->ExtendCompute(label, MemoryTime(CopyTraffic(shard), scenario_->cluster));
     writer_->Memory(MemoryTerm::kSecondaryShard, kept);
     secondary_bytes_ += kept;
@@ -198,7 +213,13 @@ void FsdpSharding::Before(int v, const Label& label) {
   const Span& here = spans_[span];
   writer_->HostWork(label, Seconds::Count(scenario_->cluster.calibration.host_hook.value));
   Unshard(here.unit, label);
-  writer_->StreamWaits(Stream::kCompute, units_[here.unit].ready);
+  Unit& unit = units_[here.unit];
+  writer_->StreamWaits(Stream::kCompute, unit.ready);
+  if (fsdp_->per_parameter && unit.gathered && !unit.copied) {
+    writer_->Kernel(Stream::kCompute, label,
+                    MemoryTime(CopyTraffic(unit.elements()), scenario_->cluster));
+    unit.copied = true;
+  }
   const int next = span + 1;
   if (next == static_cast<int>(spans_.size()) || spans_[next].backward != here.backward) return;
   const bool ahead =
@@ -234,7 +255,7 @@ void FsdpSharding::After(int v, const Label& label) {
 
 void FsdpSharding::ReduceGradients(int unit, const Label& label) {
   const Unit& u = units_[unit];
-  if (u.trainable == 0) return;
+  if (u.trainable() == 0) return;
   const Label reduce = WithAction(label, Action::kReduce);
   const ClusterSpec& cluster = scenario_->cluster;
   // The last unit's gradients are freed when the next one's reduction is launched.
@@ -244,32 +265,39 @@ void FsdpSharding::ReduceGradients(int unit, const Label& label) {
   writer_->HostWork(label, Seconds::Count(4 * cluster.calibration.host_launch.value));
 
   if (fsdp_->quantized_gradients && kinds_.groups().across.size > 1) {
-    ReduceInTwoHops(u.trainable, 1, kinds_.groups().shard.size, *fsdp_->quantized_gradients,
+    ReduceInTwoHops(u.trainable(), 1, kinds_.groups().shard.size, *fsdp_->quantized_gradients,
                     cluster, label, &kinds_, writer_);
   } else {
-    const bool fp32 = fsdp_->reduce_precision == ReducePrecision::kFp32;
-    const std::int64_t bytes = fp32 ? 4 : 2;
-    // Cast or copied into one buffer in the order of the shards.
-    writer_->Kernel(Stream::kReduce, reduce,
-                    MemoryTime(Bytes::Count((2 + bytes) * u.trainable), cluster));
-    writer_->Memory(MemoryTerm::kBuffers, Bytes::Count(bytes * u.trainable));
-    const bool shards = fsdp_->sharding != FsdpStrategy::kNoShard;
-    const Bytes full = Bytes::Count(bytes * u.trainable);
-    const int kind =
-        kinds_.Kind("gradients", shards ? CollectiveOp::kReduceScatter : CollectiveOp::kAllReduce,
-                    Communicator::kShard, writer_);
-    const OpId op = writer_->Collective(
-        Stream::kReduce, Communicator::kShard, reduce,
-        {.kind = kind, .full = full, .payload = Bytes::Count(2 * u.trainable)}, Seconds());
-    writer_->StreamWaits(Stream::kReduce, op);
-    writer_->Memory(MemoryTerm::kBuffers, Bytes::Count(-bytes * u.trainable));
+    ReducePart(Communicator::kShard, u.dense.trainable, reduce);
   }
+  ReducePart(Communicator::kExpertData, u.experts.trainable, reduce);
   ReduceShard(u, reduce);
+}
+
+void FsdpSharding::ReducePart(Communicator communicator, std::int64_t elements,
+                              const Label& label) {
+  if (elements == 0) return;
+  const bool fp32 = fsdp_->reduce_precision == ReducePrecision::kFp32;
+  const std::int64_t bytes = fp32 ? 4 : 2;
+  // Cast or copied into one buffer in the order of the shards.
+  writer_->Kernel(Stream::kReduce, label,
+                  MemoryTime(Bytes::Count((2 + bytes) * elements), scenario_->cluster));
+  writer_->Memory(MemoryTerm::kBuffers, Bytes::Count(bytes * elements));
+  const bool shards = fsdp_->sharding != FsdpStrategy::kNoShard;
+  const Bytes full = Bytes::Count(bytes * elements);
+  const int kind =
+      kinds_.Kind("gradients", shards ? CollectiveOp::kReduceScatter : CollectiveOp::kAllReduce,
+                  communicator, writer_);
+  const OpId op = writer_->Collective(
+      Stream::kReduce, communicator, label,
+      {.kind = kind, .full = full, .payload = Bytes::Count(2 * elements)}, Seconds());
+  writer_->StreamWaits(Stream::kReduce, op);
+  writer_->Memory(MemoryTerm::kBuffers, Bytes::Count(-bytes * elements));
 }
 
 // HSDP: the copies of a shard are summed; then the shard is added to the gradients in fp32.
 void FsdpSharding::ReduceShard(const Unit& unit, const Label& label) {
-  const std::int64_t shard = CeilDiv(unit.trainable, kinds_.groups().shard.size);
+  const std::int64_t shard = ShardOf(unit);
   const std::int64_t bytes = fsdp_->reduce_precision == ReducePrecision::kFp32 ? 4 : 2;
   if (kinds_.groups().replicas.size > 1) {
     const Bytes full = Bytes::Count(bytes * shard);
@@ -297,10 +325,16 @@ void FsdpSharding::FinishMicroStep(const Label&) {
   gradients_in_flight_ = Bytes();
 }
 
+std::int64_t FsdpSharding::ShardOf(const Unit& unit) const {
+  return CeilDiv(unit.dense.trainable, kinds_.groups().shard.size) +
+         CeilDiv(unit.experts.trainable, kinds_.groups().expert_data.size);
+}
+
 std::int64_t FsdpSharding::optimizer_elements() const {
-  const int shards = fsdp_->sharding == FsdpStrategy::kNoShard ? 1 : kinds_.groups().shard.size;
   std::int64_t elements = 0;
-  for (const Unit& unit : units_) elements += CeilDiv(unit.trainable, shards);
+  for (const Unit& unit : units_) {
+    elements += fsdp_->sharding == FsdpStrategy::kNoShard ? unit.trainable() : ShardOf(unit);
+  }
   return elements;
 }
 

@@ -47,15 +47,23 @@ class FsdpSharding : public Sharding {
   void FinishStep(const Label& label) override;
 
  private:
-  struct Unit {
+  struct Piece {
     std::int64_t elements = 0;
     std::int64_t trainable = 0;  // of them
-    std::int64_t quantized = 0;  // of them, frozen and kept in `bits`
-    int bits = 16;
+    std::int64_t quantized = 0;  // of them, frozen and kept in the unit's `bits`
+  };
+  struct Unit {
+    Piece dense;
+    Piece experts;           // that expert parallelism divides; all others are dense
+    int bits = 16;           // of frozen weights that are quantised
     bool root = false;       // holds what lies outside of all units: never released within a step
     bool gathered = false;   // or in flight
+    bool copied = false;     // into its parameters
     bool secondary = false;  // hpZ's second shard is written
     OpId ready;              // its weights are there
+
+    std::int64_t elements() const { return dense.elements + experts.elements; }
+    std::int64_t trainable() const { return dense.trainable + experts.trainable; }
   };
   // Visits of one pass that belong together: [first, last].
   struct Span {
@@ -79,13 +87,17 @@ class FsdpSharding : public Sharding {
   void Unshard(int unit, const Label& label);
   void Reshard(int unit, const Label& label);
   void ReduceGradients(int unit, const Label& label);
+  // The same for the piece of a unit that the ranks of `communicator` share.
+  void GatherPiece(Communicator communicator, const Piece& piece, const Label& label, Unit* unit);
+  void ReducePart(Communicator communicator, std::int64_t elements, const Label& label);
+  std::int64_t ShardOf(const Unit& unit) const;
   void ReduceShard(const Unit& unit, const Label& label);
   void WaitForRelease(const Label& label);
   bool ReleasesAfterForward(const Unit& unit) const;
-  static Bytes Full(const Unit& unit) { return Bytes::Count(2 * unit.elements); }
-  static Bytes Gradients(const Unit& unit) { return Bytes::Count(2 * unit.trainable); }
+  static Bytes Full(const Unit& unit) { return Bytes::Count(2 * unit.elements()); }
+  static Bytes Gradients(const Unit& unit) { return Bytes::Count(2 * unit.trainable()); }
   // Of one of `shards` shards: frozen weights as they are kept, without trained ones.
-  static Bytes FrozenShard(const Unit& unit, int shards);
+  static Bytes FrozenShard(const Piece& piece, int bits, int shards);
 
   const Scenario* scenario_;
   const FsdpConfig* fsdp_;

@@ -61,17 +61,34 @@ void GradientReducer::WaitForOldReductions(const Label& label) {
   unfinished_.pop_front();
 }
 
+// The first branch of __reduce_and_partition_ipg_grads in stage3.py.
+bool GradientReducer::AllReducesBucket() const {
+  const ZeroConfig& zero = scenario_->zero;
+  if (zero.stage != 3 || zero.collective() != GradientCollective::kAllReduce ||
+      !zero.contiguous_gradients) {
+    return false;
+  }
+  // The tensors of one weight fill buckets one after the other.
+  const std::int64_t elements =
+      bucket_.size() == 1 ? layout_->weights[bucket_[0]].tensor_elements() : bucket_elements_;
+  return elements <= zero.reduce_bucket_size;
+}
+
+bool GradientReducer::HasTwoHops() const {
+  const ZeroConfig& zero = scenario_->zero;
+  return zero.stage == 3 && zero.quantized_gradients && groups().across.size > 1;
+}
+
 // Whether DeepSpeed sends this gradient through qgZ: matrices only, on several nodes, of a size
 // that divides by twice the world.
 bool GradientReducer::QuantizedTogether(int weight) const {
-  const ZeroConfig& zero = scenario_->zero;
-  if (zero.stage != 3 || !zero.quantized_gradients || groups().across.size < 2) return false;
+  if (!HasTwoHops()) return false;
   const Weight& w = layout_->weights[weight];
   if (w.is_vector()) return false;
   if (w.tensor_elements() % (2 * std::int64_t{groups().shard.size}) == 0) return true;
   writer_->Warn(
       fmt::format("qgZ: gradients of {} rows x {} columns do not divide by 2 x {} ranks: DeepSpeed "
-                  "sends them in 16 bit",
+                  "sends them in 16 bit (5056)",
                   w.rows, w.columns, groups().shard.size));
   return false;
 }
@@ -82,14 +99,25 @@ void GradientReducer::Reduce(const Label& label) {
 
   std::vector<int> plain;
   std::vector<int> quantized;
-  for (const int w : bucket_) (QuantizedTogether(w) ? quantized : plain).push_back(w);
-  const bool qgz =
-      scenario_->zero.stage == 3 && scenario_->zero.quantized_gradients && groups().across.size > 1;
-  if (qgz) {
-    // The fall-back of qgZ reduces one tensor a call.
+  const bool flat = AllReducesBucket();
+  for (const int w : bucket_) (!flat && QuantizedTogether(w) ? quantized : plain).push_back(w);
+  if (flat) {
+    // The bucket's buffer as it is: nothing is joined first.
+    const int calls = BucketsOf(bucket_);
+    writer_->HostWork(label,
+                      Seconds::Count(3 * calls * scenario_->cluster.calibration.host_launch.value));
+    ReduceFlat(CollectiveOp::kAllReduce, Communicator::kShard, bucket_elements_, calls, label);
+  } else if (HasTwoHops()) {
     for (const int w : plain) ReduceTogether({w}, label);
-  } else if (!plain.empty()) {
-    ReduceTogether(plain, label);
+  } else {
+    // Experts that the ranks divide are reduced over those that hold the same.
+    const auto experts = std::stable_partition(plain.begin(), plain.end(), [&](int w) {
+      return scenario_->parallel.expert == 1 || !layout_->weights[w].expert;
+    });
+    const std::vector<int> divided(experts, plain.end());
+    plain.erase(experts, plain.end());
+    if (!plain.empty()) ReduceTogether(plain, label);
+    if (!divided.empty()) ReduceTogether(divided, label, Communicator::kExpertData);
   }
   for (const int w : quantized) ReduceQuantized(w, label);
   if (scenario_->zero.offloaded_optimizer() > 0) CopyToHost(label);
@@ -114,38 +142,52 @@ void GradientReducer::CopyToHost(const Label& label) {
   const int shards = groups().shard.size;
   std::int64_t elements = 0;
   int tensors = 0;
-  for (const int w : bucket_) {
-    const Weight& weight = layout_->weights[w];
-    elements += zero.stage == 3 ? weight.count * CeilDiv(weight.tensor_elements(), shards)
-                                : weight.elements();
-    tensors += static_cast<int>(weight.count);
-  }
-  if (zero.stage < 3) {
+  if (zero.stage == 3) {
+    for (const int w : bucket_) {
+      const Weight& weight = layout_->weights[w];
+      elements += weight.count * CeilDiv(weight.tensor_elements(), shards);
+      tensors += static_cast<int>(weight.count);
+    }
+  } else {
     // Tensors lie whole in the shards, but for those at their ends.
-    elements = CeilDiv(elements, shards);
-    tensors = static_cast<int>(CeilDiv(tensors, shards));
+    for (const bool divided : {false, true}) {
+      std::int64_t all = 0;
+      std::int64_t count = 0;
+      for (const int w : bucket_) {
+        const Weight& weight = layout_->weights[w];
+        if ((weight.expert && scenario_->parallel.expert > 1) != divided) continue;
+        all += weight.elements();
+        count += weight.count;
+      }
+      const int owners = divided ? groups().expert_data.size : shards;
+      elements += CeilDiv(all, owners);
+      tensors += static_cast<int>(CeilDiv(count, owners));
+    }
   }
   const bool pinned = zero.offload.optimizer_pinned;
   const auto to_host = [&](Bytes bytes) {
     copies_.ToHost(Stream::kReduce, "gradients_to_host", label, bytes, tensors, pinned);
   };
-  const Bytes sixteen_bit = Bytes::Count(2 * elements);
-  if (zero.stage == 3) to_host(sixteen_bit);
+  // Stage 3's buffer is of the type that gradients are kept in; a copy casts before it travels.
+  const bool fp32 = zero.stage == 3 && zero.gradient_precision == GradientPrecision::kFp32;
+  const Bytes kept = Bytes::Count((fp32 ? 4 : 2) * elements);
+  if (zero.stage == 3) to_host(kept);
   if (zero.stage == 3 || (zero.stage == 2 && label.micro_step > 0)) {
-    copies_.ToGpu(Stream::kReduce, "gradients_to_gpu", label, sixteen_bit, tensors, pinned);
+    copies_.ToGpu(Stream::kReduce, "gradients_to_gpu", label, kept, tensors, pinned);
   }
   if (boundary_) {
     to_host(
         Bytes::Count(4 * std::llround(zero.offloaded_optimizer() * static_cast<double>(elements))));
   } else if (zero.stage < 3) {
-    to_host(sixteen_bit);
+    to_host(kept);
   }
 }
 
-void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Label& label) {
+void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Label& label,
+                                     std::optional<Communicator> over) {
   const ClusterSpec& cluster = scenario_->cluster;
   const Communicator communicator =
-      scenario_->zero.stage == 3 ? Communicator::kShard : Communicator::kData;
+      over.value_or(scenario_->zero.stage == 3 ? Communicator::kShard : Communicator::kData);
   const int world = kinds_.GroupOf(communicator).size;
   std::int64_t elements = 0;
   std::int64_t tensors = 0;
@@ -153,7 +195,8 @@ void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Labe
     elements += layout_->weights[w].elements();
     tensors += layout_->weights[w].count;
   }
-  const int calls = weights.size() == 1 ? CallsFor(layout_->weights[weights[0]]) : 1;
+  // qgZ's fall-back reduces one tensor a call.
+  const int calls = HasTwoHops() ? static_cast<int>(tensors) : BucketsOf(weights);
 
   writer_->HostWork(label, Seconds::Count(3 * calls * cluster.calibration.host_launch.value));
   // Several tensors, or one that does not divide, are first joined into one padded buffer.
@@ -161,13 +204,17 @@ void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Labe
     writer_->Kernel(Stream::kReduce, WithAction(label, Action::kReduce),
                     MemoryTime(CopyTraffic(elements), cluster));
   }
-  const bool scatter = scenario_->zero.stage == 3 ||
-                       scenario_->zero.gradient_collective == GradientCollective::kReduceScatter;
+  const ZeroConfig& zero = scenario_->zero;
+  const bool scatter = zero.stage == 3 ||
+                       (zero.stage > 0 && zero.collective() == GradientCollective::kReduceScatter);
+  ReduceFlat(scatter ? CollectiveOp::kReduceScatter : CollectiveOp::kAllReduce, communicator,
+             elements, calls, label);
+}
+
+void GradientReducer::ReduceFlat(CollectiveOp operation, Communicator communicator,
+                                 std::int64_t elements, int calls, const Label& label) {
   const Bytes full = Bytes::Count(2 * elements);
-  const int kind = kinds_.Kind("gradients",
-                               scatter && scenario_->zero.stage > 0 ? CollectiveOp::kReduceScatter
-                                                                    : CollectiveOp::kAllReduce,
-                               communicator, writer_);
+  const int kind = kinds_.Kind("gradients", operation, communicator, writer_);
   const OpId op = writer_->Collective(
       Stream::kReduce, communicator, WithAction(label, Action::kReduce),
       {.kind = kind, .full = full, .payload = full, .launches = calls}, Seconds());
@@ -189,17 +236,14 @@ void GradientReducer::ReduceOverReplicas(std::int64_t elements, const Label& lab
   writer_->StreamWaits(Stream::kReduce, op);
 }
 
-// Buckets that the tensors of `weight` fill one after the other. They stand in the program as one
+// Buckets that the tensors of one weight fill one after the other. They stand in the program as one
 // reduction: there may be tens of thousands of experts.
-int GradientReducer::CallsFor(const Weight& weight) const {
-  if (weight.count == 1) return 1;
-  if (scenario_->zero.stage == 3 && scenario_->zero.quantized_gradients &&
-      groups().across.size > 1) {
-    return static_cast<int>(weight.count);  // qgZ's fall-back reduces one tensor a call
-  }
+int GradientReducer::BucketsOf(const std::vector<int>& weights) const {
+  const Weight& first = layout_->weights[weights[0]];
+  if (weights.size() > 1 || first.count == 1) return 1;
   const std::int64_t fitting = std::max<std::int64_t>(
-      1, scenario_->zero.reduce_bucket_size / std::max<std::int64_t>(1, weight.tensor_elements()));
-  return static_cast<int>(CeilDiv(weight.count, fitting));
+      1, scenario_->zero.reduce_bucket_size / std::max<std::int64_t>(1, first.tensor_elements()));
+  return static_cast<int>(CeilDiv(first.count, fitting));
 }
 
 void GradientReducer::ReduceQuantized(int weight, const Label& label) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "models/program/collective_kinds.h"
@@ -18,7 +19,8 @@ namespace zerosim {
 // reduce_bucket_size elements the bucket is reduced first. At most two reductions are unfinished:
 // the host waits for the third last. Under qgZ (stage 3, more than one node) each matrix of a
 // bucket goes through the two-hop all-to-all by itself, and each vector through a 16-bit
-// reduce-scatter by itself.
+// reduce-scatter by itself. Stage 3 without reduce_scatter all-reduces the bucket's flat buffer
+// instead, where there is one (contiguous_gradients) and the bucket fits into it.
 //
 // With offload_optimizer the shard's gradients are copied to the host, from the stream that reduced
 // them. Stage 3 (partition_grads): every micro-step puts them into a 16-bit buffer of the host and
@@ -46,10 +48,16 @@ class GradientReducer {
  private:
   const ProcessGroups& groups() const { return kinds_.groups(); }
   void Reduce(const Label& label);
-  void ReduceTogether(const std::vector<int>& weights, const Label& label);
+  // Over the stage's group, or another.
+  void ReduceTogether(const std::vector<int>& weights, const Label& label,
+                      std::optional<Communicator> over = std::nullopt);
+  void ReduceFlat(CollectiveOp operation, Communicator communicator, std::int64_t elements,
+                  int calls, const Label& label);
   void ReduceQuantized(int weight, const Label& label);
   void ReduceOverReplicas(std::int64_t elements, const Label& label);
-  int CallsFor(const Weight& weight) const;
+  int BucketsOf(const std::vector<int>& weights) const;
+  bool AllReducesBucket() const;
+  bool HasTwoHops() const;
   bool QuantizedTogether(int weight) const;
   void CopyToHost(const Label& label);
   void WaitForOldReductions(const Label& label);

@@ -80,12 +80,30 @@ void ModelCollectives::Gather(const Label& label) {
   Run("tensor_gather", CollectiveOp::kAllGather, Communicator::kTensor, HiddenBytes(), 1, label);
 }
 
+void ModelCollectives::Exchange(const Label& label) {
+  if (view_->parallel.expert == 1) return;
+  // Every copy of every token; sequence parallelism leaves each rank its part of them.
+  const Bytes copies =
+      Bytes::Count(CeilDiv(2 * view_->tokens_per_micro_batch() * view_->model.hidden *
+                               view_->model.mixture->experts_per_token,
+                           view_->sequence_parts()));
+  Run("tokens_to_experts", CollectiveOp::kAllToAll, Communicator::kExpert, copies, 1, label);
+}
+
 void ModelCollectives::Before(const Visit& visit, const Label& label) {
   const bool backward = visit.action == Action::kBackward;
+  const bool recomputes = visit.action == Action::kRecompute;
+  // A block's backward follows its recomputation, so that two of them never touch.
+  if (recomputes && !recomputing_ && view_->checkpoint_parts() > 1) {
+    Run("checkpoint_gather", CollectiveOp::kAllGather, Communicator::kTensor, HiddenBytes(), 1,
+        label);
+  }
+  recomputing_ = recomputes;
   if (view_->parallel.tensor > 1 && view_->parallel.sequence_parallel &&
       (backward ? Leaves(visit.part) : Enters(visit.part))) {
     Gather(label);
   }
+  if (backward ? visit.part == Part::kDispatch : visit.part == Part::kCombine) Exchange(label);
   if (view_->parallel.context > 1 && IsAttention(visit.part)) {
     Run("keys_values", CollectiveOp::kAllGather, Communicator::kContext, KeysAndValuesBytes(), 1,
         label);
@@ -102,6 +120,7 @@ void ModelCollectives::After(const Visit& visit, const Label& label) {
           Bytes::Count(3 * 4 * view_->tokens_per_micro_batch()), 3, label);
     }
   }
+  if (backward ? visit.part == Part::kCombine : visit.part == Part::kDispatch) Exchange(label);
   if (view_->parallel.context > 1 && IsAttention(visit.part) && backward) {
     Run("keys_values_gradients", CollectiveOp::kReduceScatter, Communicator::kContext,
         KeysAndValuesBytes(), 1, label);

@@ -11,7 +11,14 @@
 // before attention, in backward again, and their gradients reduce-scattered. The causal mask's work
 // is balanced over the ranks.
 //
-// Not modelled: overlap of these collectives with the products beside them (asynchronous tensor
+// Expert parallelism: tokens go to the ranks of their experts by an all-to-all before the experts'
+// products and come back by another after them; the same in backward (arXiv 2006.16668, section 3).
+//
+// Partitioned checkpoints (DeepSpeed, runtime/activation_checkpointing/checkpointing.py): a block's
+// input is gathered over the tensor-parallel ranks before the block is recomputed.
+//
+// Not modelled: experts that get more tokens than others, limits of the nodes that a token may go
+// to (DeepSeek-V3), overlap of these collectives with the products beside them (asynchronous tensor
 // parallelism, ring attention), the second gather of a product's input for its weights' gradient
 // under sequence parallelism, which frameworks hide.
 #pragma once
@@ -37,8 +44,9 @@ class ModelCollectives {
   // Whether the part takes the whole sequence and hidden width in, or gives its sum out.
   bool Enters(Part part) const;
   bool Leaves(Part part) const;
-  void Sum(const Label& label);     // of hidden values over the tensor-parallel ranks
-  void Gather(const Label& label);  // of the sequence over them
+  void Sum(const Label& label);       // of hidden values over the tensor-parallel ranks
+  void Gather(const Label& label);    // of the sequence over them
+  void Exchange(const Label& label);  // of tokens between the ranks that divide the experts
   void Run(const char* name, CollectiveOp op, Communicator communicator, Bytes full, int launches,
            const Label& label);
   Bytes HiddenBytes() const;
@@ -47,6 +55,7 @@ class ModelCollectives {
   const Scenario* view_;
   CollectiveKinds kinds_;
   ProgramWriter* writer_;
+  bool recomputing_ = false;  // the last visit was of a block's recomputation
 };
 
 }  // namespace zerosim

@@ -97,10 +97,18 @@ OpId ProgramWriter::Kernel(Stream stream, const Label& label, Seconds time) {
   if (stream == Stream::kCompute && state().open_compute.value >= 0 && last.size() == 1 &&
       last[0] == state().open_compute) {
     Op& open = program_.ops[state().open_compute.value];
-    if (open.action == label.action && open.layer == label.layer &&
-        open.micro_step == label.micro_step) {
+    const bool follows = open.action == label.action && open.layer == label.layer &&
+                         open.micro_step == label.micro_step;
+    if (follows && (label.layer >= 0 || open.part == label.part)) {
       open.time += time;
       return state().open_compute;
+    }
+    // Outside of the blocks each part has its name, and starts when the one before it ends.
+    if (follows) {
+      const OpId op = Add(label, OpKind::kKernel, stream, time, {state().open_compute});
+      state().open_compute = op;
+      last = {op};
+      return op;
     }
   }
   std::vector<OpId> deps = last;
@@ -176,7 +184,9 @@ void ProgramWriter::StreamWaits(Stream stream, Stream other) {
 }
 
 void ProgramWriter::Memory(MemoryTerm term, Bytes delta) {
-  if (delta != Bytes()) program_.memory.push_back({state().host, term, delta, rank_class_});
+  if (delta == Bytes()) return;
+  program_.memory.push_back(
+      {state().host, term, delta, OpId{static_cast<int>(program_.ops.size())}, rank_class_});
 }
 
 void ProgramWriter::Warn(std::string text) {

@@ -23,6 +23,8 @@ enum class Communicator : std::uint8_t {
   kAcrossNodes,  // and those of equal place in their nodes
   kTensor,       // the ranks that divide every matrix
   kContext,      // the ranks that divide the sequence
+  kExpert,       // the ranks that divide the experts
+  kExpertData,   // data-parallel ranks that hold the same experts
   kNextStage,    // of a pipeline
   kPreviousStage,
   kToHost,    // a GPU's engine for copies to its node's memory
@@ -66,7 +68,7 @@ class ProgramWriter {
   // The host stops until all work of `stream` so far is done.
   void HostWaits(const Label& label, Stream stream);
 
-  // A kernel on `stream`. Compute kernels of one label that follow each other with nothing in
+  // A kernel on `stream`. Compute kernels of one layer that follow each other with nothing in
   // between become one operation: same time, fewer operations.
   OpId Kernel(Stream stream, const Label& label, Seconds time);
 

@@ -41,7 +41,7 @@ StagePasses::StagePasses(const Scenario& view, const ModelLayout& layout,
                          const CollectiveKinds& kinds, ProgramWriter* writer)
     : view_(&view),
       layout_(&layout),
-      trace_(TraceOf(layout, view.training.checkpointing)),
+      trace_(TraceOf(layout, view.training.checkpointing, view.training.checkpoint_every)),
       writer_(writer),
       sharding_(MakeSharding(view, layout, trace_, kinds, writer)),
       collectives_(view, kinds, writer),
@@ -101,8 +101,11 @@ void StagePasses::RunVisit(int v, const Label& label) {
   Seconds run = visit.action == Action::kForward ? time.forward.total() : time.recompute.total();
   if (backward) {
     run = time.backward.total();
-    // Selective checkpointing recomputes inside of backward, without hooks of its own.
-    if (view_->training.checkpointing == Checkpointing::kSelective) run += time.recompute.total();
+    // What is not recomputed as a block is inside of backward, without hooks of its own.
+    const TrainingSpec& training = view_->training;
+    if (training.checkpointing != Checkpointing::kFull && training.checkpoints(visit.layer)) {
+      run += time.recompute.total();
+    }
   }
   const int kernels = backward ? time.backward_kernels : time.forward_kernels;
   run += DequantizeTime(visit);

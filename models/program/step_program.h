@@ -122,6 +122,7 @@ struct MemoryEvent {
   OpId op;
   MemoryTerm term = MemoryTerm::kLiveParameters;
   Bytes delta;
+  OpId next = OpId{};  // the operation that is written next; -1: the one after `op`
   int rank_class = 0;
 };
 

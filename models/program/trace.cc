@@ -44,7 +44,8 @@ void AssignGradients(const ModelLayout& layout, std::vector<Visit>* trace) {
 
 }  // namespace
 
-std::vector<Visit> TraceOf(const ModelLayout& layout, Checkpointing checkpointing) {
+std::vector<Visit> TraceOf(const ModelLayout& layout, Checkpointing checkpointing,
+                           int checkpoint_every) {
   const std::vector<Module>& modules = layout.modules;
   std::vector<Visit> trace;
   trace.reserve(3 * modules.size());
@@ -56,7 +57,7 @@ std::vector<Visit> TraceOf(const ModelLayout& layout, Checkpointing checkpointin
     std::size_t begin = end - 1;
     const int layer = modules[begin].layer;
     while (layer >= 0 && begin > 0 && modules[begin - 1].layer == layer) --begin;
-    if (layer >= 0 && checkpointing == Checkpointing::kFull) {
+    if (layer >= 0 && checkpointing == Checkpointing::kFull && layer % checkpoint_every == 0) {
       for (std::size_t i = begin; i < end; ++i) {
         trace.push_back(MakeVisit(modules[i], Action::kRecompute));
       }

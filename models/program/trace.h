@@ -24,6 +24,7 @@ struct Visit {
 // Forward through all modules; then backward from the head to the embedding. Under full
 // checkpointing each layer runs forward again before its backward. The gradient of a weight that
 // several modules use (a tied embedding) is complete at the last of them.
-std::vector<Visit> TraceOf(const ModelLayout& layout, Checkpointing checkpointing);
+std::vector<Visit> TraceOf(const ModelLayout& layout, Checkpointing checkpointing,
+                           int checkpoint_every = 1);
 
 }  // namespace zerosim

@@ -105,7 +105,7 @@ void WeightGatherer::GatherFrom(Communicator communicator, const std::vector<int
   if (!gather.deepspeed_accepts && bits == 16) {
     writer_->Warn(fmt::format(
         "qwZ: a shard of {} elements ({} ranks) has no group count that DeepSpeed accepts "
-        "(assertion \"multiple of 8\"); timed as if it were padded",
+        "(assertion \"multiple of 8\", issue 4386); timed as if it were padded",
         shard_elements, shards));
   }
   Call& call = gather.call;

@@ -13,6 +13,7 @@ struct QuantizationFormat {
   // Elements that share a scale; empty: DeepSpeed's rule (quantization.h).
   std::optional<std::int64_t> group_size;
   bool symmetric = true;
+  bool operator==(const QuantizationFormat&) const = default;
 };
 
 // How frozen weights of `bits` < 16 are kept and travel: INT8 in DeepSpeed's groups (MixZ++), or 4
@@ -31,6 +32,7 @@ struct GradientQuantization {
   QuantizationFormat between_nodes{.bits = 4, .group_size = {}, .symmetric = true};
   // false: one all-to-all over the shard group, L times the bytes between nodes, one event.
   bool two_hops = true;
+  bool operator==(const GradientQuantization&) const = default;
 };
 
 }  // namespace zerosim

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "models/core/check.h"
-#include "models/frameworks/huggingface.h"
+#include "models/frameworks/import.h"
+#include "models/frameworks/sections.h"
 #include "models/scenario/keys.h"
 
 namespace zerosim {
@@ -30,14 +32,6 @@ bool IsReference(std::string_view path) {
 bool IsFlagOrSection(std::string_view path) {
   const KeySpec* key = FindKey(path);
   return key != nullptr && key->type == KeyType::kFlagOrSection;
-}
-
-Node TextNode(std::string text, Location where) {
-  Node node;
-  node.kind = Node::Kind::kText;
-  node.text = std::move(text);
-  node.where = std::move(where);
-  return node;
 }
 
 // {base: name} for a name, so that keys can be put beside it; {} for true.
@@ -84,10 +78,14 @@ constexpr Shelf kShelves[] = {
     {"model", "models", "model"},
 };
 
+// A framework's file is not a section: it holds sections that stand below the scenario's own.
+constexpr Shelf kFrameworks = {"framework", kFrameworkFolder, "framework"};
+constexpr std::string_view kFrameworkSections[] = {"compute", "fsdp", "zero", "collectives"};
+
 class Assembler {
  public:
   Assembler(const std::string& file, const Catalog& catalog, const Files& files, Problems* problems)
-      : file_(file), files_(files), problems_(problems) {
+      : files_(files), problems_(problems) {
     // The scenario's folder and those above it, as the path names them.
     std::filesystem::path folder = std::filesystem::path(file).parent_path();
     for (int i = 0; i < 8; ++i) {
@@ -113,6 +111,34 @@ class Assembler {
     const std::size_t before = problems_->error_count();
     ApplyAt(set, where, root);
     if (problems_->error_count() > before) problems_->Doubt(set.path);
+  }
+
+  // Puts the sections of the framework that `root` names below its own.
+  void ApplyFramework(Node* root) {
+    const Node* const named = root->Find(kFrameworks.path);
+    if (named == nullptr || !named->is_text()) return;  // the reader says what is wrong with it
+    std::vector<std::string> chain;
+    std::optional<Node> defaults = LoadEntry(*named, kFrameworks, &chain);
+    if (!defaults) {
+      // What the framework would have given is not missing.
+      root->in_doubt = true;
+      return;
+    }
+    for (const Entry& entry : defaults->entries) {
+      if (std::ranges::find(kFrameworkSections, entry.key) != std::end(kFrameworkSections))
+        continue;
+      problems_->Add(entry.where, fmt::format("{}: not a framework's to say; expected {}",
+                                              entry.key, fmt::join(kFrameworkSections, ", ")));
+    }
+    std::erase_if(defaults->entries, [](const Entry& entry) {
+      return std::ranges::find(kFrameworkSections, entry.key) == std::end(kFrameworkSections);
+    });
+    // A scenario has one strategy, and says which.
+    if (root->Find("zero") != nullptr) Erase(&*defaults, "fsdp");
+    if (root->Find("fsdp") != nullptr) Erase(&*defaults, "zero");
+    defaults->where = root->where;
+    Merge(&*defaults, std::move(*root), "");
+    *root = std::move(*defaults);
   }
 
   // Puts the files of the catalog in the places of their names.
@@ -228,7 +254,7 @@ class Assembler {
   bool ResolveOne(Node* node, const Shelf& shelf, std::vector<std::string>* chain) {
     if (node->is_text()) MakeSection(node, shelf.path);
     if (!node->is_map()) return true;  // the reader says what is wrong with it
-    if (shelf.path == "model" && node->Find("huggingface") != nullptr) return ImportModel(node);
+    if (shelf.path == "model" && node->Find("huggingface") != nullptr) return ReplaceByImport(node);
     const Node* base = node->Find("base");
     if (base == nullptr) return true;
     const Node named = *base;
@@ -244,9 +270,8 @@ class Assembler {
     return true;
   }
 
-  // Puts the keys beside "huggingface" over those of the file that it names, whose path is relative
-  // to the file that names it.
-  bool ImportModel(Node* node) {
+  // Puts the keys beside "huggingface" over those of the file that it names.
+  bool ReplaceByImport(Node* node) {
     const Node named = *node->Find("huggingface");
     Erase(node, "huggingface");
     if (node->Find("base") != nullptr) {
@@ -254,23 +279,7 @@ class Assembler {
                      "model.huggingface: expected either base or huggingface, got both");
       return false;
     }
-    if (!named.is_text() || named.text.empty()) {
-      problems_->Add(named.where,
-                     "model.huggingface: expected the name of a file, got " + Describe(named));
-      return false;
-    }
-    // An option of the command line lies in no file.
-    const std::filesystem::path beside(named.where.line == 0 ? file_ : named.where.file);
-    const std::string path = (beside.parent_path() / named.text).lexically_normal().string();
-    Files::Content content = files_.Read(path);
-    if (!content.text) {
-      problems_->Add(named.where, fmt::format("model.huggingface: {}: {}", path, content.problem));
-      return false;
-    }
-    problems_->AddSource(path, *content.text);
-    const std::optional<Node> config = ParseDocument(*content.text, path, problems_, Syntax::kJson);
-    if (!config) return false;
-    std::optional<Node> imported = ModelOfHuggingFace(*config, path, problems_);
+    std::optional<Node> imported = ImportModel(named, files_, problems_);
     if (!imported) return false;
     Merge(&*imported, std::move(*node), "model");
     *node = std::move(*imported);
@@ -344,7 +353,6 @@ class Assembler {
     for (Node& item : node->items) PutAt(&item, where);
   }
 
-  const std::string file_;  // the scenario's
   const Files& files_;
   Problems* const problems_;
   std::vector<std::string> folders_;
@@ -363,7 +371,9 @@ std::optional<Node> Assemble(const std::string& text, const std::string& file,
   std::optional<Node> root = assembler.Load(text, file);
   if (!root) return std::nullopt;
   for (const Override& o : set) assembler.Apply(o, &*root);
+  assembler.ApplyFramework(&*root);
   assembler.Resolve(&*root);
+  ImportFrameworks(&*root, files, problems);
   return root;
 }
 

@@ -18,8 +18,8 @@ struct Override {
   std::string value;
 };
 
-// Folders that hold hardware/{gpus,nodes,calibrations}/ and models/, searched in order after the
-// scenario's own folder and the folders above it.
+// Folders that hold hardware/{gpus,nodes,calibrations}/, models/ and frameworks/, searched in order
+// after the scenario's own folder and the folders above it.
 struct Catalog {
   std::vector<std::string> folders;
 };
@@ -32,10 +32,13 @@ struct Shelf {
 };
 std::span<const Shelf> Shelves();
 
-// Merges the scenario `text` of `file` with what it includes, then with `set`, and puts the
-// sections of the catalog in the places of their names. Every value keeps the place where it was
-// written. Returns nothing if `text` cannot be read at all; what cannot be found or merged is
-// reported, and stands in the tree as kUnresolved.
+// Where the catalog keeps frameworks: what a scenario that names one does not say.
+inline constexpr std::string_view kFrameworkFolder = "frameworks";
+
+// Merges the scenario `text` of `file` with what it includes, then with `set`, puts the sections of
+// its framework below its own, and the sections of the catalog in the places of their names. Every
+// value keeps the place where it was written. Returns nothing if `text` cannot be read at all; what
+// cannot be found or merged is reported, and stands in the tree as kUnresolved.
 std::optional<Node> Assemble(const std::string& text, const std::string& file,
                              const std::vector<Override>& set, const Catalog& catalog,
                              const Files& files, Problems* problems);

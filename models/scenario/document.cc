@@ -161,12 +161,8 @@ class TreeBuilder : public YAML::EventHandler {
 };
 
 // Reports the first byte that a scenario cannot hold. Returns true if there is none.
-bool CheckBytes(std::string_view text, const std::string& file, Syntax syntax, Problems* problems) {
+bool CheckBytes(std::string_view text, const std::string& file, Problems* problems) {
   Location at{file, 1, 1};
-  if (syntax == Syntax::kJson && text.starts_with("\xEF\xBB\xBF")) {
-    problems->Add(at, "expected JSON, got a byte order mark");
-    return false;
-  }
   bool only_blanks = true;  // so far in this line
   for (std::size_t i = 0; i < text.size();) {
     const auto c = static_cast<unsigned char>(text[i]);
@@ -179,7 +175,13 @@ bool CheckBytes(std::string_view text, const std::string& file, Syntax syntax, P
       problems->Add(at, fmt::format("expected text, got the control character 0x{:02X}", c));
       return false;
     }
-    if (c == '\t' && only_blanks && syntax == Syntax::kYaml) {
+    if (c == '\r' && !text.substr(i + 1).starts_with('\n')) {
+      problems->Add(at,
+                    "expected lines that end in LF or CR LF, got a CR alone; save the file with "
+                    "Unix line ends");
+      return false;
+    }
+    if (c == '\t' && only_blanks) {
       problems->Add(at, "expected spaces as indentation, got a tab");
       return false;
     }
@@ -233,6 +235,12 @@ std::vector<Diagnostic> Problems::Sorted(std::vector<Diagnostic> diagnostics) co
   return diagnostics;
 }
 
+void Problems::Append(const Problems& other) {
+  errors_.insert(errors_.end(), other.errors_.begin(), other.errors_.end());
+  warnings_.insert(warnings_.end(), other.warnings_.begin(), other.warnings_.end());
+  notes_.insert(notes_.end(), other.notes_.begin(), other.notes_.end());
+}
+
 bool Problems::IsDoubted(std::string_view path) const {
   if (doubted_.contains(path)) return true;
   const std::size_t dot = path.rfind('.');
@@ -243,31 +251,37 @@ void Problems::ThrowIfAny() const {
   if (has_errors()) throw ScenarioError(Sorted(errors_), sources_);
 }
 
-std::vector<std::string> Problems::Warnings() const {
+std::vector<std::string> Problems::Texts(const std::vector<Diagnostic>& diagnostics,
+                                         std::string_view kind) const {
   std::vector<std::string> out;
-  for (const Diagnostic& d : Sorted(warnings_)) {
-    out.push_back(fmt::format("{}: warning: {}", Place(d.where), d.what));
+  for (const Diagnostic& d : Sorted(diagnostics)) {
+    out.push_back(fmt::format("{}: {}: {}", Place(d.where), kind, d.what));
   }
   return out;
 }
 
+std::vector<std::string> Problems::Warnings() const {
+  return Texts(warnings_, "warning");
+}
+
+std::vector<std::string> Problems::Notes() const {
+  return Texts(notes_, "note");
+}
+
 std::optional<Node> ParseDocument(const std::string& text, const std::string& file,
-                                  Problems* problems, Syntax syntax) {
-  const bool json = syntax == Syntax::kJson;
-  const char* const wanted =
-      json ? "an object such as {\"model_type\": \"llama\"}" : "a section such as \"cluster:\"";
+                                  Problems* problems, std::string_view format) {
   if (text.size() > kMaxFileBytes) {
     problems->Add({file, 0, 0}, fmt::format("is larger than {} bytes", kMaxFileBytes));
     return std::nullopt;
   }
-  if (!CheckBytes(text, file, syntax, problems)) return std::nullopt;
+  if (!CheckBytes(text, file, problems)) return std::nullopt;
 
   TreeBuilder builder(file, problems);
   try {
     std::istringstream stream(text);
     YAML::Parser parser(stream);
     if (!parser.HandleNextDocument(builder)) {
-      problems->Add({file, 1, 1}, fmt::format("expected {}, got an empty file", wanted));
+      problems->Add({file, 1, 1}, "expected a section such as \"cluster:\", got an empty file");
       return std::nullopt;
     }
     Node root = builder.TakeRoot();
@@ -277,7 +291,7 @@ std::optional<Node> ParseDocument(const std::string& text, const std::string& fi
       return std::nullopt;
     }
     if (!root.is_map()) {
-      problems->Add(root.where, fmt::format("expected {}, got {}", wanted, Describe(root)));
+      problems->Add(root.where, "expected a section such as \"cluster:\", got " + Describe(root));
       return std::nullopt;
     }
     return root;
@@ -285,9 +299,9 @@ std::optional<Node> ParseDocument(const std::string& text, const std::string& fi
     problems->Add({file, std::max(e.mark.line, 0) + 1, std::max(e.mark.column, 0) + 1}, e.what);
   } catch (const YAML::ParserException& e) {
     problems->Add({file, std::max(e.mark.line, 0) + 1, std::max(e.mark.column, 0) + 1},
-                  fmt::format("expected {}; {}", json ? "JSON" : "YAML", e.msg));
+                  fmt::format("expected {}; {}", format, e.msg));
   } catch (const YAML::Exception& e) {
-    problems->Add({file, 0, 0}, fmt::format("expected {}; {}", json ? "JSON" : "YAML", e.msg));
+    problems->Add({file, 0, 0}, fmt::format("expected {}; {}", format, e.msg));
   }
   return std::nullopt;
 }

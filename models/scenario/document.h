@@ -61,12 +61,18 @@ class Problems {
   void Warn(Location where, std::string what) {
     warnings_.push_back({std::move(where), std::move(what)});
   }
+  // What the reader made of something that was left to it: neither wrong nor doubtful.
+  void Note(Location where, std::string what) {
+    notes_.push_back({std::move(where), std::move(what)});
+  }
   // Registers a text that problems may lie in. Problems are ordered by the order of these calls,
   // then by line and column.
   void AddSource(std::string file, std::string text) {
     sources_.push_back({std::move(file), std::move(text)});
   }
 
+  // Adds the errors, warnings and notes of `other`.
+  void Append(const Problems& other);
   // Notes that the value of the key `path` ("cluster.nodes") is not the one that was meant, which
   // has been reported. What follows from it is not worth a report.
   void Doubt(std::string path) { doubted_.insert(std::move(path)); }
@@ -81,23 +87,24 @@ class Problems {
 
   // "file:line:column: warning: what", one string each.
   std::vector<std::string> Warnings() const;
+  // "file:line:column: note: what".
+  std::vector<std::string> Notes() const;
 
  private:
   std::vector<Diagnostic> Sorted(std::vector<Diagnostic> diagnostics) const;
+  std::vector<std::string> Texts(const std::vector<Diagnostic>& diagnostics,
+                                 std::string_view kind) const;
 
   std::vector<Diagnostic> errors_;
   std::vector<Diagnostic> warnings_;
+  std::vector<Diagnostic> notes_;
   std::vector<SourceText> sources_;
   std::set<std::string, std::less<>> doubted_;
 };
 
-// What a text is written in. kJson is read as the YAML that it is a subset of, but tabs may indent
-// it, a byte order mark is refused, and problems speak of JSON.
-enum class Syntax : std::uint8_t { kYaml, kJson };
-
 // Parses `text`, whose problems are reported at `file`. Returns nothing if it cannot be read at
-// all; an empty text is a problem too.
+// all; an empty text is a problem too. `format` is what messages call it.
 std::optional<Node> ParseDocument(const std::string& text, const std::string& file,
-                                  Problems* problems, Syntax syntax = Syntax::kYaml);
+                                  Problems* problems, std::string_view format = "YAML");
 
 }  // namespace zerosim

@@ -24,6 +24,20 @@ constexpr KeySpec kKeys[] = {
                 "this file win over them; sections merge key by key. It may include another in "
                 "turn."},
 
+    {.path = "neox",
+     .type = kText,
+     .otherwise = "every key stands here",
+     .meaning = "A GPT-NeoX configuration (YAML), relative to this file, that gives model, "
+                "training, parallelism and zero; keys that the scenario gives itself win. It does "
+                "not say the vocabulary: add model.vocabulary."},
+    {.path = "framework",
+     .type = kText,
+     .otherwise = "no framework's habits",
+     .meaning =
+         "The framework that runs the step: the name of a file in frameworks/, whose keys of "
+         "compute, fsdp, zero and collectives are the defaults of this scenario's. If the "
+         "scenario has zero, the framework's fsdp does not count, and the other way round."},
+
     {.path = "cluster", .meaning = "The machine that trains."},
     {.path = "cluster.nodes",
      .type = kInteger,
@@ -145,6 +159,13 @@ constexpr KeySpec kKeys[] = {
      .high = kMostRate,
      .meaning = "Rate that a copy within the GPU's memory achieves, bytes read plus bytes written. "
                 "Memory-bound kernels run at it."},
+    {.path = "cluster.node.gpu.collective_share",
+     .type = kNumber,
+     .fallback = "0",
+     .low = 0,
+     .high = 0.99,
+     .meaning = "Part of its rate that the GPU's other kernels lose while a collective's kernel "
+                "runs on it: the processors that it holds, and the waves that they break."},
     {.path = "cluster.node.gpu.gemm",
      .otherwise = "every key at its default",
      .meaning = "How long a matrix multiplication of M rows, N columns and reduction K takes: "
@@ -210,10 +231,23 @@ constexpr KeySpec kKeys[] = {
      .low = 0,
      .high = 1e6,
      .meaning = "Sequence length at which half of rate is reached."},
+    {.path = "cluster.node.gpu.attention[].full_rate",
+     .type = kFlopRate,
+     .otherwise = "rate",
+     .low = 1e9,
+     .high = 1e17,
+     .meaning = "The rate of kernels that do not skip the masked half (compute.causal_skip: "
+                "false)."},
+    {.path = "cluster.node.gpu.attention[].full_half_sequence",
+     .type = kNumber,
+     .otherwise = "half_sequence",
+     .low = 0,
+     .high = 1e6,
+     .meaning = "Their half_sequence."},
 
     {.path = "cluster.fabric",
      .otherwise = "every key at its default; with more than one node the "
-                  "section is required",
+                  "section is required unless the node has nic_bandwidth",
      .meaning = "The network between the nodes."},
     {.path = "cluster.fabric.kind",
      .type = kChoice,
@@ -642,9 +676,22 @@ constexpr KeySpec kKeys[] = {
     {.path = "training.activation_checkpointing",
      .type = kChoice,
      .fallback = "none",
-     .choices = "none|selective|full",
+     .choices = "none|selective|full|operators",
      .meaning = "What is recomputed in backward instead of kept: nothing, the attention scores "
-                "(selective), or each block from its input (full)."},
+                "(selective), each block from its input (full), or all but attention and every "
+                "second matrix multiplication (operators: torchtitan's selective \"op\")."},
+    {.path = "training.checkpoint_every",
+     .type = kInteger,
+     .fallback = "1",
+     .low = 1,
+     .high = 100'000,
+     .meaning = "Of how many blocks one is checkpointed; the others keep everything."},
+    {.path = "training.partition_checkpoints",
+     .type = kFlag,
+     .fallback = "false",
+     .meaning = "Whether each of the tensor-parallel ranks keeps its part of a block's input only, "
+                "which they gather to recompute the block (DeepSpeed's partition_activations). "
+                "Full checkpointing only."},
     {.path = "training.first_step",
      .type = kFlag,
      .fallback = "false",
@@ -716,6 +763,14 @@ constexpr KeySpec kKeys[] = {
      .high = 1024,
      .meaning = "Runs of layers that each stage holds, interleaved; more of them make the bubble "
                 "smaller and the sends more. The stages must then divide the micro-batches."},
+    {.path = "parallelism.expert",
+     .type = kInteger,
+     .fallback = "1",
+     .low = 1,
+     .high = 65'536,
+     .meaning = "Ranks that divide the experts of a mixture (EP), out of the data-parallel ranks; "
+                "tokens go to their experts by all-to-alls. Must divide the experts and the "
+                "data-parallel ranks. Goes with zero.stage 0 to 2 and with fsdp."},
     {.path = "parallelism.order",
      .type = kChoice,
      .fallback = "tp-dp-pp",
@@ -727,6 +782,16 @@ constexpr KeySpec kKeys[] = {
     {.path = "zero",
      .otherwise = "the strategy is fsdp",
      .meaning = "The ZeRO or ZeRO++ strategy, as DeepSpeed carries it out."},
+    {.path = "zero.deepspeed_config",
+     .type = kText,
+     .otherwise = "every key stands here",
+     .meaning = "A DeepSpeed configuration (ds_config.json), relative to this file, that gives the "
+                "keys of this section and training's batch sizes and precision. Keys that the "
+                "scenario gives itself win, with a warning where they differ; of the three batch "
+                "sizes any two give the third, and a train_batch_size that no longer goes with the "
+                "others is dropped. \"auto\" is what the Hugging Face integration makes of it. "
+                "Keys that have no effect here are listed by `zerosim check`, those that would "
+                "have one and are not modelled are refused."},
     {.path = "zero.stage",
      .type = kInteger,
      .low = 0,
@@ -830,11 +895,21 @@ constexpr KeySpec kKeys[] = {
                 "a node has GPUs."},
     {.path = "zero.gradient_collective",
      .type = kChoice,
-     .fallback = "all_reduce",
+     .otherwise = "all_reduce, in stage 3 reduce_scatter",
      .choices = "all_reduce|reduce_scatter",
-     .meaning = "How stages 1 and 2 sum gradients: by all-reduce, as DeepSpeed does by default, or "
-                "by reduce-scatter, as the ZeRO paper says. Stage 0 always all-reduces, stage 3 "
-                "always reduce-scatters."},
+     .meaning = "How gradients are summed. Stages 1 and 2: by all-reduce, as DeepSpeed does by "
+                "default, or by reduce-scatter, as the ZeRO paper says (DeepSpeed's "
+                "use_multi_rank_bucket_allreduce: false). Stage 3: by reduce-scatter or, with "
+                "DeepSpeed's reduce_scatter: false, by all-reduce; qgZ then never runs, except on "
+                "weights above reduce_bucket_size and without contiguous_gradients. Stage 0 always "
+                "all-reduces."},
+    {.path = "zero.gradient_precision",
+     .type = kChoice,
+     .fallback = "model",
+     .choices = "model|fp32",
+     .meaning = "Type of the gradients that a rank keeps until the optimizer's step, in stages 2 "
+                "and 3: that of the weights, or fp32, which doubles them. DeepSpeed's "
+                "data_types.grad_accum_dtype."},
     {.path = "zero.offload_optimizer",
      .otherwise = "everything stays on the GPU",
      .meaning = "Optimizer states, and gradients of the shard, in the host's memory, and Adam on "
@@ -978,6 +1053,13 @@ constexpr KeySpec kKeys[] = {
      .meaning = "Whether embedding and head are units of their own, which are released like blocks "
                 "(torchtitan); false: the root holds them through the step (llm-foundry). A head "
                 "that is tied to the embedding is always in the root."},
+    {.path = "fsdp.per_parameter",
+     .type = kFlag,
+     .fallback = "false",
+     .meaning =
+         "Whether each parameter is sharded by itself (FSDP2), so that what was gathered is "
+         "copied into place before a unit runs; false: a unit is one flat parameter (FSDP1), "
+         "which needs no copy."},
     {.path = "fsdp.forward_prefetch",
      .type = kFlag,
      .fallback = "false",
@@ -1132,20 +1214,9 @@ constexpr KeySpec kKeys[] = {
                 "ring over all ranks, or one in each node and one across."},
 };
 
-constexpr ReservedKey kReserved[] = {
-    {"zero.deepspeed_config",
-     "reading a DeepSpeed configuration is not supported yet; write its "
-     "keys here"},
-    {"parallelism.expert", "expert parallelism is not supported yet"},
-};
-
 }  // namespace
 
 std::span<const KeySpec> AllKeys() {
   return kKeys;
 }
-std::span<const ReservedKey> ReservedKeys() {
-  return kReserved;
-}
-
 }  // namespace zerosim

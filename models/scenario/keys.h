@@ -61,13 +61,6 @@ const KeySpec* FindKey(std::string_view path);
 // Keys directly in the section `path` ("" is the top level), in order.
 std::vector<const KeySpec*> KeysOf(std::string_view path);
 
-// A key that other files or later versions know but that is not supported; `why` says so.
-struct ReservedKey {
-  std::string_view path = {};
-  std::string_view why;
-};
-std::span<const ReservedKey> ReservedKeys();
-
 // What a value of the key looks like: `a rate such as "400 Gbps" or "50 GB/s"`.
 std::string Wanted(const KeySpec& key);
 

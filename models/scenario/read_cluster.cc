@@ -12,6 +12,7 @@ GpuSpec ReadGpu(SectionReader section) {
   section.Read("memory", &gpu.memory);
   section.Read("peak", &gpu.peak);
   section.Read("memory_bandwidth", &gpu.memory_bandwidth);
+  section.Read("collective_share", &gpu.collective_share);
 
   SectionReader gemm = section.Section("gemm");
   gemm.Read("peak_fraction", &gpu.gemm.peak_fraction);
@@ -27,6 +28,8 @@ GpuSpec ReadGpu(SectionReader section) {
     item.Read("head_dimension", &attention.head_dimension);
     item.Read("rate", &attention.rate);
     item.Read("half_sequence", &attention.half_sequence);
+    item.Read("full_rate", &attention.full_rate);
+    item.Read("full_half_sequence", &attention.full_half_sequence);
     item.Finish();
     gpu.attention.push_back(attention);
   }
@@ -99,8 +102,8 @@ ClusterSpec ReadCluster(SectionReader section) {
   ClusterSpec cluster;
   section.Read("nodes", &cluster.nodes);
   cluster.node = ReadNode(section.Section("node"));
-  cluster.fabric =
-      ReadFabric(section.Section("fabric"), section.Has("fabric") ? cluster.node : NodeSpec());
+  const bool fabric = section.Has("fabric") || cluster.nodes > 1;
+  cluster.fabric = ReadFabric(section.Section("fabric"), fabric ? cluster.node : NodeSpec());
   cluster.calibration = ReadCalibration(section.Section("calibration"));
   section.Finish();
   return cluster;

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "models/frameworks/known_problems.h"
 #include "models/scenario/canonical_text.h"
 #include "models/scenario/keys.h"
 #include "models/scenario/read_sections.h"
@@ -46,7 +47,8 @@ void RefuseCatalogFile(const Node& root, const std::string& path, Problems* prob
   problems->ThrowIfAny();
 }
 
-void CheckOneStrategy(SectionReader* top) {
+void CheckOneStrategy(const Node& root, SectionReader* top) {
+  if (root.in_doubt) return;
   if (top->Has("zero") && top->Has("fsdp")) {
     top->Report("fsdp", "a scenario has one strategy, and \"zero\" is given too");
   } else if (!top->Has("zero") && !top->Has("fsdp")) {
@@ -70,13 +72,14 @@ ReadResult ReadScenarioText(const std::string& text, const std::string& path,
   scenario.name = std::filesystem::path(path).stem().string();
   SectionReader top(*root, &problems);
   top.Read("name", &scenario.name);
+  top.Read("framework", &scenario.framework);
   scenario.cluster = ReadCluster(top.Section("cluster"));
   scenario.model = ReadModel(top.Section("model"));
   scenario.training = ReadTraining(top.Section("training"), &scenario.model);
   scenario.parallel = ReadParallelism(top.Section("parallelism"));
   scenario.zero = ReadZero(top.Section("zero"), scenario.data_ranks_per_node(), &scenario.model);
   scenario.fsdp = ReadFsdp(top.Section("fsdp"), top.Has("fsdp"), scenario.data_ranks_per_node());
-  CheckOneStrategy(&top);
+  CheckOneStrategy(*root, &top);
   scenario.compute = ReadCompute(top.Section("compute"));
   SectionReader collectives = top.Section("collectives");
   collectives.ReadChoice("algorithm", &scenario.algorithm);
@@ -84,10 +87,12 @@ ReadResult ReadScenarioText(const std::string& text, const std::string& path,
   top.Finish();
 
   CheckBetweenSections(*root, &scenario, &problems);
+  ReportKnownProblems(*root, scenario, &problems);
   problems.ThrowIfAny();
 
   WarnOfKeysWithoutEffect(*root, scenario, &problems);
   result.warnings = problems.Warnings();
+  result.notes = problems.Notes();
   result.canonical_text = CanonicalText(*root);
   return result;
 }

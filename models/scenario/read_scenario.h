@@ -17,6 +17,7 @@ namespace zerosim {
 struct ReadResult {
   Scenario scenario;
   std::vector<std::string> warnings;  // "file:line:column: warning: ..."
+  std::vector<std::string> notes;     // "file:line:column: note: ...", of imported configurations
   std::string canonical_text;         // of all inputs as merged; hash it to name the question
 };
 

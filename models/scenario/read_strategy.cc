@@ -169,6 +169,8 @@ TrainingSpec ReadTraining(SectionReader section, TransformerSpec* model) {
   section.Read("global_batch_size", &training.global_batch_size);
   section.ReadChoice("precision", &training.precision);
   section.ReadChoice("activation_checkpointing", &training.checkpointing);
+  section.Read("checkpoint_every", &training.checkpoint_every);
+  section.Read("partition_checkpoints", &training.partition_checkpoints);
   section.Read("first_step", &training.first_step);
   model->lora = ReadLora(&section);
   section.Finish();
@@ -193,7 +195,10 @@ ZeroConfig ReadZero(SectionReader section, int gpus_per_node, TransformerSpec* m
     }
     model->lora->frozen_bits = 8;
   }
-  section.ReadChoice("gradient_collective", &zero.gradient_collective);
+  GradientCollective collective{};
+  section.ReadChoice("gradient_collective", &collective);
+  if (section.Has("gradient_collective")) zero.gradient_collective = collective;
+  section.ReadChoice("gradient_precision", &zero.gradient_precision);
   zero.offload = ReadOffload(&section);
   section.Read("prefetch_bucket_size", &zero.prefetch_bucket_size);
   section.Read("max_live_parameters", &zero.max_live_parameters);
@@ -220,6 +225,7 @@ std::optional<FsdpConfig> ReadFsdp(SectionReader section, bool given, int gpus_p
   section.ReadCountOrNode("shard_size", gpus_per_node, &fsdp.shard_size);
   section.Read("blocks_per_unit", &fsdp.blocks_per_unit);
   section.Read("separate_embeddings", &fsdp.separate_embeddings);
+  section.Read("per_parameter", &fsdp.per_parameter);
   section.Read("forward_prefetch", &fsdp.forward_prefetch);
   section.ReadChoice("backward_prefetch", &fsdp.backward_prefetch);
   section.Read("limit_all_gathers", &fsdp.limit_all_gathers);
@@ -253,6 +259,7 @@ ParallelSpec ReadParallelism(SectionReader section) {
   section.Read("context", &parallel.context);
   section.Read("pipeline", &parallel.pipeline);
   section.Read("virtual_stages", &parallel.virtual_stages);
+  section.Read("expert", &parallel.expert);
   section.ReadChoice("order", &parallel.order);
   section.Finish();
   return parallel;

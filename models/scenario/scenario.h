@@ -16,7 +16,7 @@
 namespace zerosim {
 
 enum class Precision : std::uint8_t { kFp16, kBf16 };
-enum class Checkpointing : std::uint8_t { kNone, kSelective, kFull };
+enum class Checkpointing : std::uint8_t { kNone, kSelective, kFull, kOperators };
 enum class CollectiveAlgorithm : std::uint8_t { kRing, kHierarchicalRing };
 
 struct TrainingSpec {
@@ -28,7 +28,15 @@ struct TrainingSpec {
   std::optional<std::int64_t> global_batch_size;
   Precision precision = Precision::kFp16;
   Checkpointing checkpointing = Checkpointing::kNone;
+  int checkpoint_every = 1;  // of how many layers the first is checkpointed
+  // Inputs of blocks under kFull: each tensor-parallel rank keeps its part of them.
+  bool partition_checkpoints = false;
   bool first_step = false;  // without the prefetch trace, as the first iteration
+
+  // `layer` counts from 0.
+  bool checkpoints(int layer) const {
+    return checkpointing != Checkpointing::kNone && layer % checkpoint_every == 0;
+  }
 };
 
 // How compute is timed: by operation, or all of it at a fixed model FLOP utilization.
@@ -43,6 +51,7 @@ struct ComputeSpec {
 
 struct Scenario {
   std::string name;
+  std::string framework;  // whose habits were the defaults; empty: none's
   ClusterSpec cluster;
   TransformerSpec model;
   TrainingSpec training;
@@ -62,12 +71,25 @@ struct Scenario {
     return std::max(1, cluster.node.gpus / std::max(1, stride));
   }
 
+  // Trained parameters of a rank's layout that fewer data-parallel ranks than all hold: of experts,
+  // if divided.
+  std::int64_t divided_experts(const ModelLayout& layout) const {
+    return parallel.expert > 1 ? layout.trainable_expert_parameters() : 0;
+  }
+
   // Ranks that work on samples of their own. Context-parallel ranks share theirs.
   int sample_ranks() const { return world_size() / parallel.model_ranks(); }
 
   // Of one rank in one micro-batch.
   std::int64_t tokens_per_micro_batch() const {
     return CeilDiv(training.sequence_length * training.micro_batch_size, parallel.context);
+  }
+
+  // Parts of a block's kept input that the ranks gather to recompute it; 1: each has what it needs.
+  int checkpoint_parts() const {
+    const bool whole = training.checkpointing != Checkpointing::kFull ||
+                       !training.partition_checkpoints || parallel.sequence_parallel;
+    return whole ? 1 : parallel.tensor;
   }
 
   // Parts of the sequence that norms and residuals of one rank work on.

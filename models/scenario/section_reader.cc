@@ -165,6 +165,7 @@ std::optional<std::string> SectionReader::TextOf(std::string_view key) {
     if (spec.fallback.empty()) return std::nullopt;
     return std::string(spec.fallback);
   }
+  if (entry->value.kind == Node::Kind::kUnresolved) return std::nullopt;  // reported already
   if (!entry->value.is_text()) {
     Report(key, fmt::format("expected {}, got {}", WantedInRange(spec), Describe(entry->value)));
     return std::nullopt;
@@ -325,7 +326,9 @@ void SectionReader::Finish() {
   for (const KeySpec* key : KeysOf(table_path_)) {
     known.emplace_back(key->name());
     // Those that are resolved before anything is read.
-    if (key->name() == "base" || key->name() == "include" || key->name() == "huggingface") continue;
+    constexpr std::string_view kResolved[] = {"base", "deepspeed_config", "huggingface", "include",
+                                              "neox"};
+    if (std::ranges::find(kResolved, key->name()) != std::end(kResolved)) continue;
     ZEROSIM_CHECK(asked_.contains(key->name()), "{} is in the table but not read", key->path);
   }
   if (node_ == nullptr) return;
@@ -335,14 +338,9 @@ void SectionReader::Finish() {
 }
 
 void SectionReader::ReportUnknown(const Entry& entry, const std::vector<std::string>& known) {
-  const std::string table_path = Join(table_path_, entry.key);
   const std::string shown = Join(path_, entry.key.size() > 60 ? Quoted(entry.key) : entry.key);
-  const auto reserved = std::ranges::find(ReservedKeys(), table_path, &ReservedKey::path);
-  const bool is_reserved = reserved != ReservedKeys().end();
-  const std::string nearest = is_reserved ? "" : Nearest(entry.key, known);
-  if (is_reserved) {
-    problems_->Add(entry.where, fmt::format("{}: {}", shown, reserved->why));
-  } else if (nearest.empty()) {
+  const std::string nearest = Nearest(entry.key, known);
+  if (nearest.empty()) {
     problems_->Add(entry.where, shown + ": no such key");
   } else {
     problems_->Add(entry.where,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <initializer_list>
 #include <numeric>
 #include <string>
@@ -12,6 +13,8 @@
 
 #include "models/core/units_text.h"
 #include "models/parallel/groups.h"
+#include "models/parallel/scenario_groups.h"
+#include "models/scenario/assemble.h"
 
 namespace zerosim {
 namespace {
@@ -19,7 +22,9 @@ namespace {
 constexpr std::int64_t kMostRanks = 16'777'216;
 constexpr double kMostParameters = 1e14;
 constexpr double kMostActivationBytes = 1e17;
-constexpr std::int64_t kMostLayerPasses = 200'000;
+// ZeRO++ on 18B takes 7 s and 1.2 GB; experts and latent attention, with more modules a layer, 15 s
+// and 1.9 GB.
+constexpr std::int64_t kMostLayerPasses = 15'000;
 
 // Finds where keys of a tree were written.
 class Places {
@@ -149,9 +154,14 @@ class Checker {
   void CheckFabric() {
     if (!Know({"cluster.nodes", "cluster.fabric"}) || s_.cluster.nodes == 1) return;
     if (!places_.Has("cluster.fabric")) {
+      if (!Know({"cluster.node.nic_bandwidth"}) ||
+          s_.cluster.node.nic_bandwidth > BytesPerSecond()) {
+        return;
+      }
       Report("cluster.fabric",
              "missing; more than one node needs one, such as "
-             "{nics_per_node: 8, nic_bandwidth: 200 Gbps, latency: 5 us}");
+             "{nics_per_node: 8, nic_bandwidth: 200 Gbps, latency: 5 us}, or a node whose NICs are "
+             "known by cluster.node.nics and cluster.node.nic_bandwidth");
       return;
     }
     const int wanted = s_.cluster.fabric.nics_per_node;
@@ -246,13 +256,17 @@ class Checker {
     const TransformerSpec& m = s_.model;
     if (!Know({"model.layers", "training.gradient_accumulation_steps"})) return;
     const std::int64_t passes = std::int64_t{m.layers} * s_.training.gradient_accumulation_steps;
-    if (passes > kMostLayerPasses) {
-      Report("training.gradient_accumulation_steps",
-             fmt::format("{} layers{} x {} micro-steps are {} passes through a layer; expected at "
-                         "most {}",
-                         m.layers, Mention("model.layers", "training.gradient_accumulation_steps"),
-                         s_.training.gradient_accumulation_steps, passes, kMostLayerPasses));
-    }
+    if (passes <= kMostLayerPasses) return;
+    const std::string_view steps = "training.gradient_accumulation_steps";
+    const std::string_view layers = "model.layers";
+    const bool many_steps = s_.training.gradient_accumulation_steps > 1;
+    Report(
+        many_steps ? steps : layers,
+        fmt::format("{} layer{}{} x {} micro-step{}{} are {} passes through a layer; expected at "
+                    "most {}, which take about 10 s and 2 GB to simulate",
+                    m.layers, m.layers == 1 ? "" : "s", many_steps ? Mention(layers, steps) : "",
+                    s_.training.gradient_accumulation_steps, many_steps ? "s" : "",
+                    many_steps ? "" : Mention(steps, layers), passes, kMostLayerPasses));
   }
 
   void CheckGlobalBatch() {
@@ -359,6 +373,7 @@ class Checker {
     divides("parallelism.context", p.context, "training.sequence_length",
             s_.training.sequence_length);
     CheckStages();
+    CheckExperts();
     if (Know({"model.kv_heads", "model.heads"}) && m.kv_heads % p.tensor != 0 &&
         p.tensor % m.kv_heads != 0) {
       Report("parallelism.tensor",
@@ -388,11 +403,38 @@ class Checker {
                          Mention("parallelism.pipeline", "training.gradient_accumulation_steps"),
                          micro_batches));
     }
-    if (!s_.fsdp && Know({"zero.stage"}) && s_.zero.stage >= 2) {
-      Report("zero.stage",
-             fmt::format("expected 0 or 1 with {} pipeline stages{}, got {}: DeepSpeed refuses "
-                         "ZeRO-2 and ZeRO-3 with a pipeline (issue 3589)",
-                         p.pipeline, Mention("parallelism.pipeline", "zero.stage"), s_.zero.stage));
+  }
+
+  void CheckExperts() {
+    const std::string_view key = "parallelism.expert";
+    const int ranks = s_.parallel.expert;
+    if (ranks == 1 || !KnowParallelism() || !Know({key})) return;
+    if (Know({"model.mixture"}) && !s_.model.mixture) {
+      Report(key, fmt::format("expected 1 with a model without experts, got {}", ranks));
+      return;
+    }
+    if (Know({"model.mixture.experts"}) && s_.model.mixture->experts % ranks != 0) {
+      Report(key,
+             fmt::format("expected a divisor of the {} experts{}, got {}",
+                         s_.model.mixture->experts, Mention("model.mixture.experts", key), ranks));
+    }
+    if (DataRanks() % ranks != 0) {
+      Report(key, fmt::format("expected a divisor of the {} data-parallel ranks, got {}",
+                              DataRanks(), ranks));
+    }
+    const bool zero3 = !s_.fsdp && s_.zero.stage == 3;
+    if (zero3 && Know({"zero.stage"})) {
+      Report("zero.stage", fmt::format("expected 0, 1 or 2 with expert parallelism{}, got 3: "
+                                       "DeepSpeed shards experts in stage 3 without it",
+                                       Mention(key, "zero.stage")));
+    }
+    // One copy of the states over all ranks, and every collective in 16 or 32 bit.
+    const std::string_view refused[] = {"fsdp.shard_size", "fsdp.secondary_partition_size",
+                                        "fsdp.quantized_gradients", "zero.shard_size"};
+    for (const std::string_view other : refused) {
+      const Entry* entry = places_.Find(other);
+      if (entry == nullptr || entry->value.text == "false" || entry->value.text == "1") continue;
+      Report(other, fmt::format("does not go with expert parallelism{}", Mention(key, other)));
     }
   }
 
@@ -406,6 +448,9 @@ class Checker {
         {"parallelism.tensor", {p.tensor, 1}},
         {"parallelism.context", {p.context, tensor_pipeline}},
         {"parallelism.tensor", {static_cast<int>(DataRanks()), tensor_pipeline}},
+        {"parallelism.expert", {p.expert, tensor_pipeline}},
+        {"parallelism.expert",
+         {static_cast<int>(DataRanks() / std::max(1, p.expert)), p.expert * tensor_pipeline}},
         {"parallelism.pipeline",
          {p.pipeline, p.order == RankOrder::kTensorDataPipeline
                           ? p.tensor * static_cast<int>(DataRanks())
@@ -482,6 +527,34 @@ void CheckBetweenSections(const Node& root, Scenario* scenario, Problems* proble
 
 namespace {
 
+// Why gradients that are to be quantized are not: qgZ's second hop lies between the nodes of a
+// shard group. Null if they are.
+const char* WhyUnquantized(const Scenario& scenario) {
+  if (scenario.cluster.nodes == 1) return "on one node; gradients then travel unquantised";
+  if (ProcessGroupsOf(scenario).across.size > 1) return nullptr;
+  return "where the ranks of a shard lie in one node; gradients then travel unquantised";
+}
+
+// hpZ's group should be smaller than what a shard is spread over. Where it is not, memory and calls
+// change, and with qwZ backward then gathers 16 bits a weight.
+void WarnOfSecondaryOfAll(const Places& places, const Scenario& scenario, Problems* problems) {
+  const std::string_view key =
+      scenario.fsdp ? "fsdp.secondary_partition_size" : "zero.secondary_partition_size";
+  const ProcessGroups groups = ProcessGroupsOf(scenario);
+  if (scenario.secondary_size() == 1 || groups.secondary.size != groups.shard.size) return;
+  // The known problems of DeepSpeed say it of one node.
+  if (!scenario.fsdp && scenario.cluster.nodes == 1) return;
+  // Other strategies do not gather for backward, and say so of the key.
+  if (scenario.fsdp && scenario.fsdp->sharding != FsdpStrategy::kFullShard) return;
+  problems->Warn(
+      places.Find(key)->where,
+      fmt::format("{}: a group of all {} ranks{} gathers over the links that it would without hpZ, "
+                  "and its shard costs memory{}",
+                  key, groups.secondary.size,
+                  groups.shard.size == scenario.world_size() ? "" : " of a shard",
+                  groups.across.size == 1 ? "" : "; \"node\" keeps backward gathers in the node"));
+}
+
 template <typename Warn>
 void WarnOfFsdpKeys(const Scenario& scenario, Warn warn) {
   const FsdpConfig& fsdp = *scenario.fsdp;
@@ -495,6 +568,10 @@ void WarnOfFsdpKeys(const Scenario& scenario, Warn warn) {
     warn({"fsdp.secondary_partition_size", "fsdp.backward_prefetch"},
          "with shard_grad_op, which does not gather for backward");
   }
+  if (fsdp.blocks_per_unit > scenario.model.layers) {
+    warn({"fsdp.blocks_per_unit"},
+         fmt::format("beyond the {} layers of the model", scenario.model.layers));
+  }
   if (scenario.model.tied_embeddings) {
     warn({"fsdp.separate_embeddings"}, "with a tied head, which is in the root with the embedding");
   }
@@ -502,9 +579,10 @@ void WarnOfFsdpKeys(const Scenario& scenario, Warn warn) {
     warn({"fsdp.no_sync"}, "with one micro-step");
   }
   if (fsdp.quantized_gradients) {
-    warn({"fsdp.reduce_precision"}, "with quantized_gradients");
-    if (scenario.cluster.nodes == 1) {
-      warn({"fsdp.quantized_gradients"}, "on one node; gradients then travel unquantised");
+    if (const char* const why = WhyUnquantized(scenario)) {
+      warn({"fsdp.quantized_gradients"}, why);
+    } else {
+      warn({"fsdp.reduce_precision"}, "with quantized_gradients");
     }
   }
 }
@@ -546,6 +624,11 @@ void WarnOfOffloadKeys(const Scenario& scenario, const Places& places, Problems*
   }
 }
 
+// Whether the place is in the file of a framework.
+bool IsFrameworkDefault(const Location& where) {
+  return std::filesystem::path(where.file).parent_path().filename() == kFrameworkFolder;
+}
+
 }  // namespace
 
 void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problems* problems) {
@@ -553,17 +636,24 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
   const auto warn = [&](std::initializer_list<std::string_view> keys, std::string_view why) {
     for (const std::string_view key : keys) {
       const Entry* entry = places.Find(key);
-      // A key that says false or 1 asks for nothing.
+      // A key that says false or 1 asks for nothing, and neither does a framework's default.
       const bool asks = entry != nullptr && entry->value.text != "false" &&
                         entry->value.text != "1" && entry->value.text != "16bit";
-      if (!asks) continue;
+      if (!asks || IsFrameworkDefault(entry->where)) continue;
       problems->Warn(entry->where, fmt::format("{}: no effect {}", key, why));
     }
   };
   const ZeroConfig& zero = scenario.zero;
   WarnOfOffloadKeys(scenario, places, problems, warn);
   const bool one_node = scenario.cluster.nodes == 1;
+  const ProcessGroups groups = ProcessGroupsOf(scenario);
 
+  WarnOfSecondaryOfAll(places, scenario, problems);
+  if (zero.stage == 0) warn({"zero.gradient_collective"}, "in stage 0, which always all-reduces");
+  if (zero.stage < 2) {
+    warn({"zero.gradient_precision"},
+         fmt::format("in stage {}; it belongs to stages 2 and 3", zero.stage));
+  }
   if (scenario.fsdp) {
     WarnOfFsdpKeys(scenario, warn);
   } else if (zero.stage != 3) {
@@ -574,18 +664,7 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
           "zero.overlap.quantized_reduce", "training.first_step"},
          fmt::format("in stage {}; it belongs to stage 3", zero.stage));
   } else {
-    warn({"zero.allgather_bucket_size", "zero.gradient_collective"},
-         "in stage 3; it belongs to stages 1 and 2");
-    if (zero.has_secondary() && zero.secondary_partition_size == scenario.world_size()) {
-      // Memory and calls change, and with qwZ backward then gathers 16 bits a weight.
-      const std::string_view key = "zero.secondary_partition_size";
-      problems->Warn(
-          places.Find(key)->where,
-          fmt::format("{}: a group of all {} ranks gathers over the links that it would without "
-                      "hpZ, and its shard costs memory{}",
-                      key, scenario.world_size(),
-                      one_node ? "" : "; \"node\" keeps backward gathers in the node"));
-    }
+    warn({"zero.allgather_bucket_size"}, "in stage 3; it belongs to stages 1 and 2");
     if (!zero.has_secondary()) {
       warn({"zero.secondary_rule"}, "without secondary_partition_size");
     } else if (scenario.training.gradient_accumulation_steps == 1) {
@@ -593,31 +672,35 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
     }
     if (!zero.quantized_gradients) {
       warn({"zero.overlap.quantized_reduce"}, "without quantized_gradients");
+    } else if (const char* const why = WhyUnquantized(scenario)) {
+      // The known problems of DeepSpeed say it of one node.
+      if (!one_node) warn({"zero.quantized_gradients"}, why);
+      warn({"zero.overlap.quantized_reduce"}, why);
     } else {
-      warn({"zero.overlap.reduce"}, "with quantized_gradients; see quantized_reduce");
+      if (zero.collective() == GradientCollective::kAllReduce && zero.contiguous_gradients) {
+        warn({"zero.quantized_gradients"},
+             "with gradient_collective all_reduce, except on weights above reduce_bucket_size");
+      } else {
+        warn({"zero.overlap.reduce"}, "with quantized_gradients; see quantized_reduce");
+      }
+      if (!one_node && groups.across.size == 1) {
+        warn({"zero.quantized_gradients"}, "on ranks of a shard that share a node");
+      }
       if (!zero.quantized_gradients->two_hops) {
         warn({"zero.quantized_gradients.in_node_bits"}, "with one hop");
       }
-      if (one_node) {
-        warn({"zero.quantized_gradients"},
-             "on bytes between nodes: there is one node, whose links it relieves only");
-      }
     }
-  }
-  if (!scenario.fsdp && scenario.training.precision == Precision::kBf16 && zero.stage == 3 &&
-      (zero.quantized_weights || zero.quantized_gradients)) {
-    const char* const key =
-        zero.quantized_weights ? "zero.quantized_weights" : "zero.quantized_gradients";
-    problems->Warn(places.Of(key),
-                   fmt::format("{}: DeepSpeed's quantisation kernels take fp16 only; training in "
-                               "bf16 is computed as if they took it",
-                               key));
   }
   if (scenario.parallel.pipeline == 1) {
     warn({"parallelism.virtual_stages"}, "without a pipeline");
   }
   if (scenario.parallel.tensor == 1) {
-    warn({"parallelism.sequence"}, "without tensor parallelism");
+    warn({"parallelism.sequence", "training.partition_checkpoints"}, "without tensor parallelism");
+  } else if (scenario.training.checkpointing != Checkpointing::kFull) {
+    warn({"training.partition_checkpoints"}, "without activation_checkpointing: full");
+  } else if (scenario.parallel.sequence_parallel) {
+    warn({"training.partition_checkpoints"},
+         "with sequence parallelism, which divides the inputs of blocks too");
   }
   if (scenario.cluster.node.in_node == InNodeFabric::kPcie) {
     warn({"cluster.node.in_node"},
@@ -640,6 +723,19 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
          "on times with compute.mfu");
   } else if (scenario.training.checkpointing != Checkpointing::kFull) {
     warn({"compute.recompute_skips_last"}, "without activation_checkpointing: full");
+  }
+  if (scenario.training.checkpointing == Checkpointing::kSelective &&
+      scenario.compute.flash_attention && !scenario.cluster.node.gpu.attention.empty()) {
+    const std::string_view key = "training.activation_checkpointing";
+    problems->Warn(
+        places.Of(key),
+        fmt::format("{}: selective runs attention again for the scores that fused "
+                    "attention does not keep: it costs time and saves almost no memory; full "
+                    "saves memory, none time",
+                    key));
+  }
+  if (scenario.training.checkpointing == Checkpointing::kNone) {
+    warn({"training.checkpoint_every"}, "without activation_checkpointing");
   }
   if (scenario.cluster.node.gpu.attention.empty() && places.Has("compute.flash_attention") &&
       scenario.compute.flash_attention) {

@@ -136,7 +136,8 @@ class LayoutBuilder {
     if (spec_.mlp_biases()) weights.push_back(Add(name + ".bias", rows, 0));
     AddAdapters(part, &weights);
     for (const int w : weights) {
-      layout_.weights[w].count = spec_.mixture->experts;
+      layout_.weights[w].count = spec_.mixture->experts_held();
+      layout_.weights[w].expert = true;
       layout_.weights[w].active = spec_.mixture->experts_per_token;
     }
     Hook(part, layer, std::move(weights));
@@ -277,6 +278,14 @@ std::int64_t ModelLayout::trainable_parameters() const {
   std::int64_t sum = 0;
   for (const Weight& weight : weights) {
     if (weight.trainable) sum += weight.elements();
+  }
+  return sum;
+}
+
+std::int64_t ModelLayout::trainable_expert_parameters() const {
+  std::int64_t sum = 0;
+  for (const Weight& weight : weights) {
+    if (weight.expert && weight.trainable) sum += weight.elements();
   }
   return sum;
 }

@@ -35,9 +35,11 @@ enum class Block : std::uint8_t {
 enum class QueryKeyNorm : std::uint8_t { kNone, kHead, kWidth };
 
 // Mixture of experts in place of the MLP. A router sends every token to experts_per_token of the
-// experts; all tokens go through the shared ones. Without expert parallelism every rank runs all
-// experts on its own tokens, and they get equally many.
+// experts, which get equally many; all tokens go through the shared ones. Without expert
+// parallelism every rank runs all experts on its own tokens; with it each holds a part of them and
+// runs it on the tokens of its group, which are as many.
 struct MixtureSpec {
+  std::int64_t held = 0;     // experts on one rank; 0: all
   std::int64_t experts = 0;  // E
   std::int64_t experts_per_token = 1;
   std::int64_t ffn_hidden = 0;         // width of one expert
@@ -46,6 +48,8 @@ struct MixtureSpec {
   bool router_bias = false;            // E values
   int dense_layers = 0;                // leading layers that have a plain MLP
   int every = 1;  // of the others, layer i (from 0) has experts if every divides i + 1
+
+  std::int64_t experts_held() const { return held > 0 ? held : experts; }
 };
 
 // Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434, section 2.1): keys and values come
@@ -137,6 +141,7 @@ struct Weight {
   std::int64_t columns = 0;
   std::int64_t count = 1;
   std::int64_t active = 1;  // of `count`, those that one token meets
+  bool expert = false;      // of experts, which expert parallelism divides
   bool trainable = true;    // else it has no gradient and no state
   int bits = 16;            // of an element as it is kept; below 16: FrozenFormat
 
@@ -200,6 +205,7 @@ struct ModelLayout {
 
   std::int64_t parameters() const;  // of all weights, each counted once
   std::int64_t trainable_parameters() const;
+  std::int64_t trainable_expert_parameters() const;
   std::int64_t active_parameters() const;  // without the experts that a token does not meet
   std::int64_t layer_parameters() const;   // of the largest layer
 };

@@ -9,9 +9,14 @@
 
 namespace zerosim {
 
-// What stages 1 and 2 do with gradients: as the papers say (reduce-scatter) or as DeepSpeed's code
-// does by default (all-reduce).
+// How gradients are summed. Stages 1 and 2: as the papers say (reduce-scatter) or as DeepSpeed's
+// code does by default (all-reduce). Stage 3: by reduce-scatter or, with DeepSpeed's
+// reduce_scatter: false, by all-reduce, of which each rank keeps its part.
 enum class GradientCollective : std::uint8_t { kAllReduce, kReduceScatter };
+
+// Type of the gradients that a rank keeps until the optimizer's step: that of the weights, or fp32
+// (DeepSpeed's data_types.grad_accum_dtype).
+enum class GradientPrecision : std::uint8_t { kModel, kFp32 };
 
 // When hpZ gathers between nodes: once an optimizer step (DeepSpeed since 2024-01-25), or in the
 // forward pass of every micro-step (the release of 2023-06).
@@ -24,6 +29,8 @@ struct OverlapPolicy {
   bool gather_backward = true;    // prefetch beside backward compute
   bool reduce = true;             // reduce-scatter beside backward compute
   bool quantized_reduce = false;  // qgZ's chain beside backward compute; false: compute waits
+
+  bool operator==(const OverlapPolicy&) const = default;
 };
 
 // What lies in the host's memory instead of the GPU's: ZeRO-Offload (arXiv 2101.06840) and
@@ -34,6 +41,8 @@ struct OffloadConfig {
   bool optimizer_pinned = false;
   bool parameters = false;  // stage 3: the 16-bit shards
   bool parameters_pinned = false;
+
+  bool operator==(const OffloadConfig&) const = default;
 };
 
 struct ZeroConfig {
@@ -45,7 +54,8 @@ struct ZeroConfig {
   // (stage 3), or stages 1 and 2 with the optimizer sharded over a sub-group.
   int shard_size = 0;
   SecondaryRule secondary_rule = SecondaryRule::kOncePerStep;
-  GradientCollective gradient_collective = GradientCollective::kAllReduce;
+  std::optional<GradientCollective> gradient_collective;  // empty: the stage's default
+  GradientPrecision gradient_precision = GradientPrecision::kModel;
   OverlapPolicy overlap;
   OffloadConfig offload;
 
@@ -59,6 +69,10 @@ struct ZeroConfig {
   bool contiguous_gradients = true;
   std::optional<bool> overlap_comm;  // empty: true for stage 3 only
 
+  GradientCollective collective() const {
+    return gradient_collective.value_or(stage == 3 ? GradientCollective::kReduceScatter
+                                                   : GradientCollective::kAllReduce);
+  }
   bool overlaps() const { return overlap_comm.value_or(stage == 3); }
   // Part of the optimizer's states in the host's memory.
   double offloaded_optimizer() const {
@@ -67,6 +81,8 @@ struct ZeroConfig {
   }
   bool offloads_parameters() const { return stage == 3 && offload.parameters; }
   bool has_secondary() const { return stage == 3 && secondary_partition_size > 1; }
+
+  bool operator==(const ZeroConfig&) const = default;
 };
 
 }  // namespace zerosim

@@ -320,6 +320,48 @@ TEST(TimeOf, TakesTheFlopsOverThePeakOnAnIdealGpu) {
   }
 }
 
+TEST(TimeOf, TakesAttentionWithoutCausalSkipFromItsOwnRow) {
+  GpuSpec gpu = A100();
+  gpu.attention[1].full_rate = FlopsPerSecond::TeraflopsPerSecond(205);
+  gpu.attention[1].full_half_sequence = 193;
+  Scenario scenario = ScenarioOn(gpu);
+  scenario.model.heads = 48;  // of 128
+  scenario.compute.causal_skip = false;
+  const double s = static_cast<double>(scenario.training.sequence_length);
+
+  const ModuleTime time = TimeOf(Part::kAttention, scenario);
+
+  const double flops = 4 * s * s * static_cast<double>(scenario.model.hidden);
+  EXPECT_NEAR(time.forward.attention.seconds() / (flops / 205e12 * (1 + 193 / s)), 1, 1e-12);
+}
+
+// Of Llama's products K, output and the other factor of the MLP run again, and no attention.
+TEST(TimeOf, RecomputesEverySecondProductByOperators) {
+  Scenario scenario = ScenarioOn(IdealGpu());
+  scenario.model = {.name = "llama",
+                    .layers = 1,
+                    .hidden = 4096,
+                    .heads = 32,
+                    .kv_heads = 8,
+                    .ffn_hidden = 14336,
+                    .vocabulary = 128256,
+                    .position = Position::kRotary,
+                    .gated_mlp = true,
+                    .biases = false,
+                    .tied_embeddings = false};
+  scenario.training.checkpointing = Checkpointing::kOperators;
+  Seconds again;
+
+  for (const Module& module : Layout(scenario.model).modules) {
+    again += TimeOf(module.part, scenario).recompute.total();
+  }
+
+  const double tokens = static_cast<double>(scenario.tokens_per_micro_batch());
+  EXPECT_NEAR(again.seconds() / (2e-12 * tokens * 4096 * (1024 + 4096 + 14336)), 1, 1e-9);
+  EXPECT_NEAR(FlopsOfStep(scenario).hardware.teraflops() - FlopsOfStep(scenario).model.teraflops(),
+              again.seconds(), 1e-6);
+}
+
 // Forward 20 h + 4 ff bytes a token and layer, backward 32 h + 6 ff, at 1.75 passes: 63 h and 98 h.
 TEST(TimeOf, ChargesTheBytesOfAGeluLayer) {
   Scenario scenario = ScenarioOn(V100());

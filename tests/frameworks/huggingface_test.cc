@@ -9,7 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "models/scenario/import_model.h"
+#include "models/frameworks/import.h"
+#include "models/frameworks/sections_yaml.h"
 #include "models/transformer/transformer.h"
 #include "tests/scenario/small_scenario.h"
 
@@ -22,8 +23,18 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
+struct ImportedModel {
+  std::string yaml;
+  std::int64_t parameters = 0;
+  std::int64_t active_parameters = 0;
+  std::vector<std::string> warnings;
+};
+
 ImportedModel Import(const std::string& json) {
-  return ImportHuggingFace(json, "config.json");
+  const Imported imported =
+      ImportFile(Framework::kHuggingFace, "config.json", {}, MemoryFiles({{"config.json", json}}));
+  return {SectionsYaml(imported.sections), imported.size->parameters,
+          imported.size->active_parameters, imported.warnings};
 }
 
 // What a user sees of `json`, or "" if it is accepted.
@@ -313,22 +324,22 @@ TEST_P(HuggingFaceRefuses, AndSaysWhereAndWhy) {
 INSTANTIATE_TEST_SUITE_P(
     Configs, HuggingFaceRefuses,
     testing::Values(
-        BadConfig{"ByteOrderMark", "\xEF\xBB\xBF{}",
-                  "config.json:1:1: error: expected JSON, got a byte order mark"},
-        BadConfig{"Empty", "",
-                  "config.json:1:1: error: expected an object such as {\"model_type\": "
-                  "\"llama\"}, got an empty file"},
+        BadConfig{
+            "ByteOrderMark", "\xEF\xBB\xBF{}",
+            "config.json:1:1: error: expected JSON, got a byte order mark, which JSON parsers "
+            "refuse; save the file without one"},
+        BadConfig{"Empty", "", "config.json:1:1: error: expected a JSON object, got an empty file"},
         BadConfig{"NoObject", "[1, 2]",
-                  "config.json:1:1: error: expected an object such as {\"model_type\": "
-                  "\"llama\"}, got a list"},
+                  "config.json:1:1: error: expected a JSON object, which starts with \"{\", got "
+                  "\"[\""},
         BadConfig{"Truncated", "{\"model_type\": \"llama\",\n \"hidden_size\": 64",
-                  "config.json:2:1: error: expected JSON; end of map flow not found"},
+                  "config.json:1:1: error: expected JSON; this \"{\" is never closed"},
         BadConfig{"Binary", std::string("{\"a\": \"\x01\"}"),
                   "config.json:1:8: error: expected text, got the control character 0x01"},
         BadConfig{"NotUtf8", "{\"a\": \"\xFF\"}",
                   "config.json:1:8: error: expected UTF-8 text, got the byte 0xFF"},
-        BadConfig{"Deep", "{\"a\": " + std::string(100, '['),
-                  "config.json:1:38: error: nested deeper than 64 levels"},
+        BadConfig{"Deep", "{\"a\": " + std::string(100, '[') + std::string(100, ']') + "}",
+                  "config.json:1:70: error: nested deeper than 64 levels"},
         BadConfig{"Twice", Llama("\"hidden_size\": 32"),
                   "config.json:2:70: error: hidden_size: given twice in this section"},
         BadConfig{"NoType", "{\"hidden_size\": 64}",

@@ -342,10 +342,54 @@ TEST(ActivationMemory, IsTheSameInsideALayerWhateverIsRecomputed) {
 
     EXPECT_EQ(selective.saved_per_layer + selective.working_per_layer, whole);
     EXPECT_EQ(full.working_per_layer, whole);
+    scenario.training.checkpointing = Checkpointing::kOperators;
+    const ActivationMemory operators = ActivationMemoryOf(scenario);
+    EXPECT_EQ(operators.saved_per_layer + operators.working_per_layer, whole);
   }
 }
 
+// A layer of Llama 3 8B: its input, Q, V, attention's output, gate and MLP out; 4 a for attention.
+TEST(ActivationMemory, KeepsEverySecondProductByOperators) {
+  Scenario scenario = Tutorial();
+  scenario.model = {.name = "llama",
+                    .layers = 1,
+                    .hidden = 4096,
+                    .heads = 32,
+                    .kv_heads = 8,
+                    .ffn_hidden = 14336,
+                    .vocabulary = 128256,
+                    .position = Position::kRotary,
+                    .gated_mlp = true,
+                    .biases = false,
+                    .tied_embeddings = false};
+  scenario.cluster.node.gpu.attention = {
+      {.head_dimension = 128, .rate = FlopsPerSecond::TeraflopsPerSecond(1)}};
+  scenario.training.checkpointing = Checkpointing::kOperators;
+
+  EXPECT_EQ(
+      ActivationMemoryOf(scenario).saved_per_layer,
+      Bytes::Count(scenario.tokens_per_micro_batch() * (2 * (4 * 4096 + 1024 + 14336) + 4 * 32)));
+}
+
 // With fused attention a row of scores leaves one fp32 number: 4 a b s bytes.
+// A block's input, 2 h bytes a token, over the ranks; the sequence is divided already beside
+// sequence parallelism.
+TEST(ActivationMemory, DividesPartitionedCheckpoints) {
+  Scenario scenario = Tutorial();
+  scenario.parallel.tensor = 8;
+  scenario.training.partition_checkpoints = true;
+  const Bytes input = Bytes::Count(512 * 2 * scenario.model.hidden);
+
+  scenario.training.checkpointing = Checkpointing::kFull;
+  EXPECT_EQ(8 * ActivationMemoryOf(scenario).saved_per_layer, input);
+  scenario.parallel.sequence_parallel = true;
+  EXPECT_EQ(8 * ActivationMemoryOf(scenario).saved_per_layer, input);
+  scenario.training.checkpointing = Checkpointing::kNone;
+  const Bytes kept = ActivationMemoryOf(scenario).saved_per_layer;
+  scenario.training.partition_checkpoints = false;
+  EXPECT_EQ(ActivationMemoryOf(scenario).saved_per_layer, kept);
+}
+
 TEST(ActivationMemory, KeepsNoScoresWithFusedAttention) {
   Scenario scenario = Tutorial();
   scenario.training.checkpointing = Checkpointing::kNone;
@@ -498,7 +542,18 @@ TEST(ActivationMemory, AgreesWithThePaperSumOfTheTutorialsPeak) {
 }
 
 TEST(ActivationMemory, CountsLogitsTheirCopyAndItsGradient) {
-  EXPECT_EQ(ActivationMemoryOf(Tutorial()).logits, Bytes::Count(std::int64_t{10} * 512 * 50304));
+  EXPECT_EQ(ActivationMemoryOf(Tutorial()).logits, Bytes::Count(std::int64_t{12} * 512 * 50304));
+}
+
+TEST(StaticMemory, DoublesTheGradientShardInFp32) {
+  for (const int stage : {0, 1, 2, 3}) {
+    Scenario s = Tutorial();
+    s.zero.stage = stage;
+    const ModelLayout layout = Layout(s.model);
+    const Bytes half = StaticMemoryOf(s, layout).gradients;
+    s.zero.gradient_precision = GradientPrecision::kFp32;
+    EXPECT_EQ(StaticMemoryOf(s, layout).gradients, (stage < 2 ? 1 : 2) * half) << stage;
+  }
 }
 
 }  // namespace

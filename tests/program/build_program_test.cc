@@ -6,9 +6,11 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "models/parallel/rank_view.h"
 #include "models/program/trace.h"
 #include "tests/sim/scenarios.h"
 
@@ -28,13 +30,8 @@ std::map<std::string, int> CallsByName(const StepProgram& program) {
   return calls;
 }
 
-TEST(TraceOf, RecomputesEachLayerBeforeItsBackward) {
-  Scenario s = SmallScenario(1, 1);
-  s.model.layers = 2;
-  const ModelLayout layout = Layout(s.model);
-
-  const auto trace = TraceOf(layout, Checkpointing::kFull);
-
+// Forward, recomputation and backward of embedding, layers and head.
+std::string OrderOf(const std::vector<Visit>& trace) {
   std::string order;
   for (const Visit& v : trace) {
     if (v.part != Part::kQkv && v.part != Part::kHead && v.part != Part::kEmbedding) continue;
@@ -42,7 +39,24 @@ TEST(TraceOf, RecomputesEachLayerBeforeItsBackward) {
     order += v.layer < 0 ? (v.part == Part::kHead ? 'h' : 'e') : static_cast<char>('0' + v.layer);
     order += ' ';
   }
-  EXPECT_EQ(order, "Fe F0 F1 Fh Bh R1 B1 R0 B0 Be ");
+  return order;
+}
+
+TEST(TraceOf, RecomputesEachLayerBeforeItsBackward) {
+  Scenario s = SmallScenario(1, 1);
+  s.model.layers = 2;
+  const ModelLayout layout = Layout(s.model);
+
+  EXPECT_EQ(OrderOf(TraceOf(layout, Checkpointing::kFull)), "Fe F0 F1 Fh Bh R1 B1 R0 B0 Be ");
+}
+
+TEST(TraceOf, RecomputesOneOfSoManyLayers) {
+  Scenario s = SmallScenario(1, 1);
+  s.model.layers = 3;
+  const ModelLayout layout = Layout(s.model);
+
+  EXPECT_EQ(OrderOf(TraceOf(layout, Checkpointing::kFull, /*checkpoint_every=*/2)),
+            "Fe F0 F1 F2 Fh Bh R2 B2 B1 R0 B0 Be ");
 }
 
 TEST(TraceOf, EveryWeightHasItsGradientOnceAndATiedOneAtItsLastUse) {
@@ -72,6 +86,36 @@ TEST(BuildProgram, DependsOnEarlierOperationsOnly) {
       EXPECT_LT(dep.value, static_cast<int>(i));
     }
   }
+}
+
+// FSDP2 reads and writes 2 bytes of every element that it gathers: of all in forward, and in
+// backward of what is not the root's.
+TEST(BuildProgram, CopiesWhatIsGatheredIntoParametersOfTheirOwn) {
+  Scenario s = SmallScenario(1, 4);
+  s.model.tied_embeddings = false;
+  s.training.checkpointing = Checkpointing::kNone;
+  s.cluster.calibration.kernel_launch.value = 0;
+  s.fsdp.emplace().separate_embeddings = false;
+  const auto compute = [](const StepProgram& program) {
+    Seconds sum;
+    for (const Op& op : program.ops) {
+      if (op.kind == OpKind::kKernel && op.stream == Stream::kCompute) sum += op.time;
+    }
+    return sum;
+  };
+  const Seconds flat = compute(Build(s));
+
+  s.fsdp->per_parameter = true;
+  const Seconds copies = compute(Build(s)) - flat;
+
+  const ModelLayout layout = Layout(s.model);
+  std::int64_t blocks = 0;
+  for (const Weight& w : layout.weights) {
+    if (w.name.starts_with("layers.")) blocks += w.elements();
+  }
+  const double bytes = 4.0 * static_cast<double>(layout.parameters() + blocks);
+  EXPECT_NEAR(copies.seconds() * s.cluster.node.gpu.memory_bandwidth.bytes_per_second() / bytes,
+              1.0, 1e-9);
 }
 
 TEST(BuildProgram, IsOfOneSizeForAnyNumberOfGpus) {
@@ -142,7 +186,7 @@ TEST(BuildProgram, QgzFallsBackForVectorsAndOddMatrices) {
   ASSERT_FALSE(program.warnings.empty());
   EXPECT_EQ(program.warnings[0],
             "qgZ: gradients of 1024 rows x 4096 columns do not divide by 2 x 12 ranks: DeepSpeed "
-            "sends them in 16 bit");
+            "sends them in 16 bit (5056)");
 }
 
 TEST(BuildProgram, QgzIsOffOnOneNode) {
@@ -171,6 +215,27 @@ TEST(BuildProgram, WarnsOfShardsThatQwzCanNotGroup) {
   ASSERT_FALSE(program.warnings.empty());
   EXPECT_NE(program.warnings[0].find("has no group count that DeepSpeed accepts"),
             std::string::npos);
+}
+
+TEST(BuildProgram, NamesKernelsOutsideOfTheBlocksByTheirPart) {
+  Scenario s = SmallScenario(2, 4);
+  s.zero.stage = 0;
+  const StepProgram program = Build(s);
+
+  std::vector<Part> parts;
+  for (const Op& op : program.ops) {
+    if (op.kind == OpKind::kKernel && op.stream == Stream::kCompute && op.layer < 0 &&
+        op.phase != Phase::kOptimizer) {
+      parts.push_back(op.part);
+    }
+  }
+  EXPECT_EQ(parts, (std::vector{Part::kEmbedding, Part::kFinalNorm, Part::kHead, Part::kHead,
+                                Part::kFinalNorm, Part::kEmbedding}));
+
+  // Logits are allocated for the forward of the head.
+  const auto logits = std::ranges::find(program.memory, MemoryTerm::kLogits, &MemoryEvent::term);
+  ASSERT_NE(logits, program.memory.end());
+  EXPECT_EQ(NameOf(program, logits->next), "forward head");
 }
 
 TEST(BuildProgram, FreesEverythingThatItAllocates) {
@@ -203,6 +268,95 @@ TEST(BuildProgram, RefusesGroupsThatDoNotDivideTheWorld) {
   } catch (const std::invalid_argument& e) {
     EXPECT_STREQ(e.what(), "secondary groups of 3 in a world of 8");
   }
+}
+
+// DeepSpeed's reduce_scatter: false: the flat bucket is all-reduced, 2 M on the wire instead of M.
+TEST(BuildProgram, AllReducesTheBucketsOfStage3IfAskedTo) {
+  Scenario s = SmallScenario(2, 4);
+  s.zero.stage = 3;
+  const StepProgram scattered = Build(s);
+  s.zero.gradient_collective = GradientCollective::kAllReduce;
+  s.zero.quantized_gradients = GradientQuantization{};  // never runs
+  const StepProgram reduced = Build(s);
+
+  const auto sum = [](const StepProgram& program, CollectiveOp operation) {
+    Bytes payload;
+    for (const Call& call : program.calls) {
+      const CallKind& kind = program.kinds[call.kind];
+      if (kind.name == "gradients" && kind.op == operation) payload += call.payload;
+    }
+    return payload;
+  };
+  const Bytes gradients = Bytes::Count(2 * Layout(s.model).parameters());
+  EXPECT_EQ(sum(scattered, CollectiveOp::kReduceScatter), gradients);
+  EXPECT_EQ(sum(reduced, CollectiveOp::kAllReduce), gradients);
+  EXPECT_EQ(sum(reduced, CollectiveOp::kReduceScatter), Bytes());
+  EXPECT_FALSE(CallsByName(reduced).contains("gradients_in_node/node"));
+}
+
+// With MiCS over the ranks that share a copy, whose parts are then summed over the copies.
+TEST(BuildProgram, AllReducesBucketsWithinTheRanksOfACopy) {
+  Scenario s = SmallScenario(2, 4);
+  s.zero.stage = 3;
+  s.zero.shard_size = 4;
+  s.zero.gradient_collective = GradientCollective::kAllReduce;
+  const StepProgram program = Build(s);
+
+  Bytes reduced;
+  Bytes replicas;
+  for (const Call& call : program.calls) {
+    const CallKind& kind = program.kinds[call.kind];
+    if (kind.name == "gradients") {
+      EXPECT_EQ(kind.op, CollectiveOp::kAllReduce);
+      EXPECT_EQ(kind.group, (ProcessGroup{4, 1}));
+      reduced += call.payload;
+    }
+    if (kind.name == "gradients_replicas") replicas += call.payload;
+  }
+  EXPECT_EQ(reduced, Bytes::Count(2 * Layout(s.model).parameters()));
+  EXPECT_EQ(4 * replicas, reduced);
+}
+
+// A weight above reduce_bucket_size has no place in the flat buffer, and none has without
+// contiguous_gradients: both go the way of reduce_scatter: true, qgZ included.
+TEST(BuildProgram, ScattersWhatHasNoFlatBucket) {
+  Scenario s = SmallScenario(2, 4);
+  s.zero.quantized_gradients = GradientQuantization{};
+  s.zero.contiguous_gradients = false;
+  const auto scattered = CallsByName(Build(s));
+  s.zero.gradient_collective = GradientCollective::kAllReduce;
+  EXPECT_EQ(CallsByName(Build(s)), scattered);
+
+  s.zero.contiguous_gradients = true;
+  s.zero.reduce_bucket_size = 1024 * 1024;  // below every matrix but one
+  const auto mixed = CallsByName(Build(s));
+  EXPECT_GT(mixed.at("gradients_in_node/node"), 0);
+  EXPECT_LT(mixed.at("gradients_in_node/node"), scattered.at("gradients_in_node/node"));
+}
+
+// One gather a layer and micro-step, of 2 h bytes a token.
+TEST(BuildProgram, GathersPartitionedCheckpointsBeforeTheyAreUsed) {
+  Scenario s = SmallScenario(2, 4);
+  s.parallel.tensor = 4;
+  s.zero.stage = 1;
+  s.training.gradient_accumulation_steps = 3;
+  s.training.partition_checkpoints = true;
+  s.training.checkpointing = Checkpointing::kSelective;
+  EXPECT_FALSE(CallsByName(Build(s)).contains("checkpoint_gather/tensor"));
+  s.training.checkpointing = Checkpointing::kFull;
+  const StepProgram program = Build(s);
+
+  int gathers = 0;
+  for (const Op& op : program.ops) {
+    if (op.kind != OpKind::kCollective) continue;
+    const Call& call = program.calls[op.call.value];
+    if (program.kinds[call.kind].name != "checkpoint_gather") continue;
+    EXPECT_EQ(op.phase, Phase::kBackward);
+    EXPECT_EQ(call.full, Bytes::Count(2 * s.training.sequence_length * s.model.hidden));
+    EXPECT_EQ(program.kinds[call.kind].group, (ProcessGroup{4, 1}));
+    ++gathers;
+  }
+  EXPECT_EQ(gathers, 3 * s.model.layers);
 }
 
 // A layer of experts once as one weight of four tensors, once as four weights of the same module.
@@ -255,6 +409,8 @@ TEST_P(Experts, AreCountedByTheTensor) {
   s.zero.quantized_gradients = GradientQuantization{};
   s.zero.secondary_partition_size = 4;
   EXPECT_EQ(SumsOf(s, true), SumsOf(s, false));
+  s.zero.gradient_collective = GradientCollective::kAllReduce;
+  EXPECT_EQ(SumsOf(s, true), SumsOf(s, false));
   // 1001 x 512 does not divide by 2 x 11 ranks: qgZ's fall-back.
   s = SmallScenario(11, 1);
   s.model.mixture = MixtureSpec{.experts = 4, .experts_per_token = 2, .ffn_hidden = 256};
@@ -273,6 +429,75 @@ TEST(BuildProgram, OfManyExpertsIsSmall) {
   s.zero.stage = 3;
 
   EXPECT_LT(Build(s).ops.size(), 10'000);
+}
+
+// 8 experts of a mixture on 8 ranks, two layers.
+Scenario Experts(int expert_parallel) {
+  Scenario s = SmallScenario(2, 4);
+  s.model.layers = 2;
+  s.model.mixture = MixtureSpec{.experts = 8, .experts_per_token = 2, .ffn_hidden = 512};
+  s.parallel.expert = expert_parallel;
+  s.training.checkpointing = Checkpointing::kNone;
+  s.fsdp.emplace();
+  return s;
+}
+
+StepProgram BuildRank(const Scenario& s) {
+  return BuildProgram(s, Layout(RankModel(s.model, s.parallel)));
+}
+
+TEST(ExpertParallelism, SendsTokensToTheirExpertsAndBackInEveryPass) {
+  const Scenario s = Experts(4);
+  const StepProgram program = BuildRank(s);
+
+  int exchanges = 0;
+  for (const Call& call : program.calls) {
+    const CallKind& kind = program.kinds[call.kind];
+    if (kind.name != "tokens_to_experts") continue;
+    ++exchanges;
+    EXPECT_EQ(kind.group, (ProcessGroup{4, 1}));
+    EXPECT_EQ(call.full, Bytes::Count(2 * 2 * s.tokens_per_micro_batch() * s.model.hidden));
+  }
+  EXPECT_EQ(exchanges, 2 * 2 * 2);  // there and back, forward and backward, two layers
+}
+
+TEST(ExpertParallelism, GathersAndReducesExpertsOverThoseThatHoldTheSame) {
+  const Scenario s = Experts(4);
+  const ModelLayout rank = Layout(RankModel(s.model, s.parallel));
+  const std::int64_t experts = rank.trainable_expert_parameters();
+  const StepProgram program = BuildRank(s);
+
+  // A quarter of the experts each, all of them together.
+  EXPECT_EQ(4 * experts, Layout(s.model).trainable_expert_parameters());
+  EXPECT_EQ(rank.parameters() - experts,
+            Layout(s.model).parameters() - Layout(s.model).trainable_expert_parameters());
+  std::map<std::string, Bytes> payload;
+  for (const Call& call : program.calls) {
+    const CallKind& kind = program.kinds[call.kind];
+    payload[kind.name + "/" + kind.group_name] += call.payload;
+    if (kind.group_name != "expert_data") continue;
+    EXPECT_EQ(kind.group, (ProcessGroup{2, 4}));
+  }
+  EXPECT_EQ(payload["gradients/expert_data"], Bytes::Count(2 * experts));
+  EXPECT_EQ(payload["gradients/world"], Bytes::Count(2 * (rank.parameters() - experts)));
+  EXPECT_EQ(payload["weights_forward/expert_data"], Bytes::Count(2 * experts));
+}
+
+TEST(ExpertParallelism, OfOneRankIsNone) {
+  EXPECT_EQ(CallsByName(BuildRank(Experts(1))), CallsByName(Build(Experts(1))));
+  EXPECT_EQ(CallsByName(BuildRank(Experts(1))).count("tokens_to_experts/expert"), 0u);
+}
+
+TEST(ExpertParallelism, OverAllRanksReducesNoExperts) {
+  Scenario s = Experts(8);
+  s.fsdp.reset();
+  s.zero.stage = 2;
+  // All ranks divide the experts: each has its own, and no other holds the same.
+  const StepProgram program = BuildRank(s);
+  for (const Call& call : program.calls) {
+    if (program.kinds[call.kind].group_name != "expert_data") continue;
+    EXPECT_EQ(program.kinds[call.kind].group.size, 1);
+  }
 }
 
 }  // namespace

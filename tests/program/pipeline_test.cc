@@ -90,9 +90,9 @@ TEST_P(PipelineTest, NeverWaitsForItself) {
       const Pass& pass = order[s][next[s]];
       const int place = pass.chunk * stages + s;
       const int last = stages * chunks - 1;
-      const bool ready =
-          pass.backward ? place == last || backward.contains({place + 1, pass.micro_batch})
-                        : place == 0 || forward.contains({place - 1, pass.micro_batch});
+      const bool ready = pass.backward
+                             ? place == last || backward.contains({place + 1, pass.micro_batch})
+                             : place == 0 || forward.contains({place - 1, pass.micro_batch});
       if (!ready) continue;
       (pass.backward ? backward : forward).insert({place, pass.micro_batch});
       ++next[s];

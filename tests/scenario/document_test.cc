@@ -103,6 +103,15 @@ TEST(ParseDocument, RefusesBytesThatAreNotText) {
             "     ^\n");
 }
 
+TEST(ParseDocument, RefusesLinesThatEndInACarriageReturnAlone) {
+  EXPECT_EQ(ErrorOf("a: 1\r\nb: 2\r\n"), "");
+  EXPECT_EQ(ErrorOf("a: 1\rb: 2\r"),
+            "doc.yaml:1:5: error: expected lines that end in LF or CR LF, got a CR alone; save the "
+            "file with Unix line ends\n"
+            "  a: 1?b: 2\n"
+            "      ^\n");
+}
+
 TEST(ParseDocument, RefusesControlCharactersThatAnEscapeMakes) {
   EXPECT_EQ(ErrorOf("a: \"x\\0y\"\n"),
             "doc.yaml:1:4: error: expected text, got a control character in it\n"

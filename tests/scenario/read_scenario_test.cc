@@ -49,6 +49,17 @@ TEST(ReadScenario, TakesTheNodesNicsWhereTheNodeNamesTheirRate) {
   EXPECT_EQ(fabric("latency: 2 us", {}).nics_per_node, 1);
 }
 
+TEST(ReadScenario, NeedsNoFabricWhereTheNodeNamesItsNics) {
+  const Scenario s =
+      ReadSmall(Small("  fabric: {nics_per_node: 2, nic_bandwidth: 100 Gbps, latency: 2 us}\n", ""),
+                {{"cluster.node.nic_bandwidth", "400 Gbps"}})
+          .scenario;
+
+  EXPECT_EQ(s.cluster.fabric.nics_per_node, 2);
+  EXPECT_EQ(s.cluster.fabric.nic_bandwidth, BytesPerSecond::GigabitsPerSecond(400));
+  EXPECT_EQ(s.cluster.fabric.latency, Seconds::Micros(2));
+}
+
 TEST(ReadScenario, FillsInWhatFollowsFromOtherKeys) {
   const Scenario s = ReadSmall(SmallScenario()).scenario;
 
@@ -217,6 +228,11 @@ std::vector<std::string> WarningsOf(const std::string& keys) {
   return ReadSmall(SmallScenario() + keys).warnings;
 }
 
+// The same with fsdp in its place.
+std::vector<std::string> FsdpWarningsOf(const std::string& keys) {
+  return ReadSmall(Small("zero:\n  stage: 3\n", "fsdp:\n  sharding: full_shard\n") + keys).warnings;
+}
+
 TEST(Warnings, NameKeysOfOtherStages) {
   EXPECT_THAT(WarningsOf("  allgather_bucket_size: 1e8\n"),
               ElementsAre("s.yaml:11:3: warning: zero.allgather_bucket_size: no effect in stage 3; "
@@ -244,8 +260,9 @@ TEST(Warnings, SayWhatASecondaryGroupOfAllRanksCosts) {
           .warnings,
       ElementsAre("s.yaml:5:3: warning: cluster.fabric: no effect with one node",
                   "--set zero.secondary_partition_size=node: warning: "
-                  "zero.secondary_partition_size: a group of all 4 ranks gathers over the links "
-                  "that it would without hpZ, and its shard costs memory"));
+                  "zero.secondary_partition_size: gains nothing with one node, whose weights never "
+                  "leave it, and costs the memory of a second shard (4886; DeepSpeedExamples 613, "
+                  "717)"));
 }
 
 TEST(Warnings, SayThatPcieIsNotModeledYet) {
@@ -277,8 +294,67 @@ TEST(Warnings, AreNotGivenForAKeyThatAsksForNothing) {
 TEST(Warnings, SayThatOneNodeHasNoNetwork) {
   EXPECT_THAT(ReadSmall(Small("nodes: 2", "nodes: 1") + "  quantized_gradients: true\n").warnings,
               ElementsAre("s.yaml:5:3: warning: cluster.fabric: no effect with one node",
-                          "s.yaml:11:3: warning: zero.quantized_gradients: no effect on bytes "
-                          "between nodes: there is one node, whose links it relieves only"));
+                          "s.yaml:11:24: warning: zero.quantized_gradients: no effect with one "
+                          "node: DeepSpeed quantises gradients on several nodes only (4886)"));
+}
+
+TEST(Warnings, SayThatGradientsAreNotQuantizedInShardsOfOneNode) {
+  const std::string why =
+      ": no effect where the ranks of a shard lie in one node; gradients then travel unquantised";
+
+  EXPECT_THAT(
+      WarningsOf("  quantized_gradients: true\n  shard_size: node\n"
+                 "  overlap: {quantized_reduce: true, reduce: false}\n"),
+      ElementsAre("s.yaml:11:3: warning: zero.quantized_gradients" + why,
+                  "s.yaml:11:24: warning: zero.quantized_gradients: DeepSpeed sums over all "
+                  "GPUs of the nodes (utils/groups.py), not over the ranks of shard_size; "
+                  "computed over the latter, which it does not do",
+                  "s.yaml:13:13: warning: zero.overlap.quantized_reduce" + why));
+  EXPECT_THAT(FsdpWarningsOf("  quantized_gradients: true\n  shard_size: node\n"
+                             "  reduce_precision: fp32\n"),
+              ElementsAre("s.yaml:11:3: warning: fsdp.quantized_gradients" + why));
+  EXPECT_THAT(FsdpWarningsOf("  quantized_gradients: true\n"), IsEmpty());
+}
+
+TEST(Warnings, SayWhatASecondaryGroupOfAllRanksOfAShardCosts) {
+  const std::string shard =
+      ".secondary_partition_size: a group of all 4 ranks of a shard gathers over the links that it "
+      "would without hpZ, and its shard costs memory";
+
+  EXPECT_THAT(WarningsOf("  shard_size: node\n  secondary_partition_size: node\n"),
+              ElementsAre("s.yaml:12:3: warning: zero" + shard));
+  EXPECT_THAT(FsdpWarningsOf("  shard_size: node\n  secondary_partition_size: node\n"),
+              ElementsAre("s.yaml:12:3: warning: fsdp" + shard));
+  EXPECT_THAT(FsdpWarningsOf("  secondary_partition_size: 8\n"),
+              ElementsAre("s.yaml:11:3: warning: fsdp.secondary_partition_size: a group of all 8 "
+                          "ranks gathers over the links that it would without hpZ, and its shard "
+                          "costs memory; \"node\" keeps backward gathers in the node"));
+  EXPECT_THAT(FsdpWarningsOf("  secondary_partition_size: 4\n"), IsEmpty());
+}
+
+TEST(Warnings, NameAnFsdpUnitOfMoreBlocksThanThereAre) {
+  EXPECT_THAT(FsdpWarningsOf("  blocks_per_unit: 2\n"), IsEmpty());
+  EXPECT_THAT(FsdpWarningsOf("  blocks_per_unit: 3\n"),
+              ElementsAre("s.yaml:11:3: warning: fsdp.blocks_per_unit: no effect beyond the 2 "
+                          "layers of the model"));
+}
+
+TEST(Warnings, SayThatSelectiveCheckpointingSavesNothingOfFusedAttention) {
+  const std::vector<Override> selective{{"training.activation_checkpointing", "selective"}};
+  std::vector<Override> fused = selective;
+  fused.push_back({"cluster.node.gpu.attention",
+                   "[{head_dimension: 64, rate: 50 TFLOP/s, half_sequence: 100}]"});
+
+  EXPECT_THAT(ReadSmall(SmallScenario(), selective).warnings, IsEmpty());
+  EXPECT_THAT(
+      ReadSmall(SmallScenario(), fused).warnings,
+      ElementsAre(
+          "--set training.activation_checkpointing=selective: warning: "
+          "training.activation_checkpointing: selective runs attention again for the "
+          "scores that fused attention does not keep: it costs time and saves almost no memory; "
+          "full saves memory, none time"));
+  fused.push_back({"compute.flash_attention", "false"});
+  EXPECT_THAT(ReadSmall(SmallScenario(), fused).warnings, IsEmpty());
 }
 
 TEST(ReadScenario, ReadsAdaptersAndHowFrozenWeightsAreKept) {

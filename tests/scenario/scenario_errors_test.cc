@@ -205,30 +205,36 @@ TEST(ScenarioErrors, RefuseSizesWhoseProductsWouldOverflow) {
       ErrorOf(Small("layers: 2", "layers: 4"), {{"training.gradient_accumulation_steps", "65536"}}),
       HasSubstr(
           "4 layers (s.yaml:6) x 65536 micro-steps are 262144 passes through a layer; expected "
-          "at most 200000\n"));
+          "at most 15000, which take about 10 s and 2 GB to simulate\n"));
+}
+
+TEST(ScenarioErrors, BoundWhatASimulationCosts) {
+  EXPECT_EQ(ErrorOf(Small("layers: 2", "layers: 15000")), "");
+  EXPECT_EQ(ErrorOf(Small("layers: 2", "layers: 15001")),
+            "s.yaml:6:17: error: model.layers: 15001 layers x 1 micro-step (the default) are 15001 "
+            "passes through a layer; expected at most 15000, which take about 10 s and 2 GB to "
+            "simulate\n"
+            "  model: {layers: 15001, hidden: 64, heads: 4, vocabulary: 100}\n"
+            "                  ^\n");
 }
 
 TEST(ScenarioErrors, DemandAFabricOfTwoNodes) {
   EXPECT_EQ(
       ErrorOf(Small("  fabric: {nics_per_node: 2, nic_bandwidth: 100 Gbps, latency: 2 us}\n", "")),
       "s.yaml:2:1: error: cluster.fabric: missing; more than one node needs one, such as "
-      "{nics_per_node: 8, nic_bandwidth: 200 Gbps, latency: 5 us}\n"
+      "{nics_per_node: 8, nic_bandwidth: 200 Gbps, latency: 5 us}, or a node whose NICs are known "
+      "by cluster.node.nics and cluster.node.nic_bandwidth\n"
       "  cluster:\n"
       "  ^\n");
 }
 
-TEST(ScenarioErrors, SayWhatIsNotSupportedYet) {
-  EXPECT_EQ(ErrorOf(SmallScenario() + "  deepspeed_config: ds.json\n"
-                                      "parallelism: {expert: 8}\n"
+TEST(ScenarioErrors, SayThatThereIsOneStrategy) {
+  EXPECT_EQ(ErrorOf(SmallScenario() + "optimizer: {}\n"
                                       "fsdp: {}\n"),
-            "s.yaml:11:3: error: zero.deepspeed_config: reading a DeepSpeed configuration is not "
-            "supported yet; write its keys here\n"
-            "    deepspeed_config: ds.json\n"
-            "    ^\n"
-            "s.yaml:12:15: error: parallelism.expert: expert parallelism is not supported yet\n"
-            "  parallelism: {expert: 8}\n"
-            "                ^\n"
-            "s.yaml:13:1: error: fsdp: a scenario has one strategy, and \"zero\" is given too\n"
+            "s.yaml:11:1: error: optimizer: no such key\n"
+            "  optimizer: {}\n"
+            "  ^\n"
+            "s.yaml:12:1: error: fsdp: a scenario has one strategy, and \"zero\" is given too\n"
             "  fsdp: {}\n"
             "  ^\n");
 }

@@ -135,6 +135,19 @@ TEST_F(BoundsTest, RoundingIsNoFault) {
   EXPECT_NE(Beaten(), "");
 }
 
+TEST_F(BoundsTest, RoundingOfALateClockIsNoFault) {
+  // At 1e7 s the clock counts in steps of 1.86e-9 s.
+  const double start = 1e7;
+  AddKernel(Action::kForward, 0, Seconds::Micros(64.5277538), {},
+            {Seconds::Count(start), Seconds::Count(start + 64.5257533e-6)});
+  EXPECT_EQ(Beaten(), "");
+
+  timeline_.ops[0].end = Seconds::Count(start + 64.4e-6);
+  EXPECT_EQ(Beaten(),
+            "forward layers.0.qkv took 6.43990934e-05 s, less than the 6.45277538e-05 s that it "
+            "needs");
+}
+
 // Of a real timeline: whether it is accepted (Simulate throws if not), and how many of its
 // operations could be a tenth shorter without a complaint.
 TEST(CheckBounds, AcceptsRealTimelinesAndNoShortenedOperation) {

@@ -41,8 +41,7 @@ Scenario ScenarioOf(const VolumeRow& row) {
   s.zero.prefetch_bucket_size = 0;
   s.zero.max_reuse_distance = 0;
   s.zero.stage = system.rfind("stage ", 0) == 0 ? system[6] - '0' : 3;
-  s.zero.gradient_collective = Contains(system, "paper") ? GradientCollective::kReduceScatter
-                                                         : GradientCollective::kAllReduce;
+  if (Contains(system, "paper")) s.zero.gradient_collective = GradientCollective::kReduceScatter;
   const bool all = Contains(system, "ZeRO++");
   const QuantizationFormat int8{.bits = 8, .group_size = 6144, .symmetric = true};
   const QuantizationFormat int4{.bits = 4, .group_size = 6144, .symmetric = true};

@@ -38,6 +38,13 @@ const Strategy kStrategies[] = {
        s->zero.reduce_bucket_size = 5'000'000;
      }},
     {"zero3", [](Scenario*) {}},
+    {"zero3_collectives_take_half",
+     [](Scenario* s) { s->cluster.node.gpu.collective_share = 0.5; }},
+    {"zeropp_collectives_take_half",
+     [](Scenario* s) {
+       EnableZeroPlusPlus(s);
+       s->cluster.node.gpu.collective_share = 0.5;
+     }},
     {"zero3_small_buckets", [](Scenario* s) { s->zero.reduce_bucket_size = 2'000'000; }},
     {"zero3_accumulation", [](Scenario* s) { s->training.gradient_accumulation_steps = 3; }},
     {"zero3_first_step", [](Scenario* s) { s->training.first_step = true; }},
@@ -233,6 +240,35 @@ INSTANTIATE_TEST_SUITE_P(Collectives, ClosedFormTest, testing::ValuesIn(kClosedF
                          [](const testing::TestParamInfo<ClosedForm>& info) {
                            return std::string(info.param.name);
                          });
+
+// Beside a collective of t seconds a kernel comes t * share later; the collective does not slow
+// down.
+TEST(CollectiveShare, IsWhatKernelsLoseWhileACollectiveRuns) {
+  Scenario s = SmallScenario(3, 4);
+  s.cluster.calibration.collective_launch.value = 0;
+  s.cluster.node.gpu.collective_share = 0.25;
+  const NetworkModel network = NetworkOf(s.cluster);
+  StepProgram program = OneCall(CollectiveOp::kAllGather, {12, 1}, Bytes::Count(12'000'000));
+  Op kernel;
+  kernel.kind = OpKind::kKernel;
+  kernel.stream = Stream::kCompute;
+  kernel.time = Seconds::Count(0.01);
+  program.ops.push_back(kernel);
+  const auto calls = LowerAll(program, network, s.algorithm);
+  const double collective = 11 * (5e-6 + 80e-6);
+
+  const auto ends = [](const Timeline& timeline) {
+    return std::vector{timeline.ops[0].end.seconds(), timeline.ops[1].end.seconds()};
+  };
+  const auto fluid = InChild([&] { return ends(RunFluid(program, calls, network)); });
+  const auto message = InChild([&] { return ends(RunMessages(program, network, s.algorithm)); });
+
+  for (const auto& end : {fluid, message}) {
+    ASSERT_EQ(end.size(), 2u);
+    EXPECT_NEAR(end[0] / collective, 1.0, 1e-6);
+    EXPECT_NEAR(end[1] / (0.01 + 0.25 * collective), 1.0, 1e-6);
+  }
+}
 
 }  // namespace
 }  // namespace zerosim

@@ -91,6 +91,26 @@ TEST(SmallestFittingChange, PrefersFewerLiveParametersToAll) {
   EXPECT_EQ(change->setting, "zero.max_live_parameters=62500000");
 }
 
+TEST(SmallestFittingChange, TakesKnobsBackToTheirDefaults) {
+  // Weights that are used again within that distance stay gathered, from forward to backward.
+  Scenario kept = EightGpus();
+  kept.model.hidden = 4096;
+  kept.model.layers = 24;  // 4.8 billion parameters
+  kept.zero.max_live_parameters = kept.zero.max_reuse_distance = 100'000'000'000;
+  Scenario persistent = EightGpus();
+  persistent.model.hidden = 2048;
+  persistent.model.layers = 24;  // 1.3 billion parameters, which would all stay gathered
+  persistent.zero.param_persistence_threshold = 1'000'000'000;
+
+  const auto shorter = SmallestFittingChange(JustTooLarge(kept));
+  const auto fewer = SmallestFittingChange(JustTooLarge(persistent));
+
+  ASSERT_TRUE(shorter);
+  EXPECT_EQ(shorter->setting, "zero.max_reuse_distance=1000000000");
+  ASSERT_TRUE(fewer);
+  EXPECT_EQ(fewer->setting, "zero.param_persistence_threshold=100000");
+}
+
 TEST(SmallestFittingChange, IsNothingWhereNothingHelps) {
   Scenario s = SmallScenario(2, 4);
   s.cluster.node.gpu.memory = Bytes::Count(100'000'000);  // below the CUDA context

@@ -35,7 +35,7 @@ TEST(WalkMemory, FindsTheFirstInstantOfThePeakAndItsTerms) {
   StepProgram program;
   program.memory = {
       {OpId{3}, MemoryTerm::kLiveParameters, Bytes::Count(50)},
-      {OpId{5}, MemoryTerm::kActivations, Bytes::Count(30)},  // 1507: the peak
+      {OpId{5}, MemoryTerm::kActivations, Bytes::Count(30), OpId{7}},  // 1507: the peak
       {OpId{8}, MemoryTerm::kLiveParameters, Bytes::Count(-50)},
       {OpId{9}, MemoryTerm::kLogits, Bytes::Count(50)},  // 1507 again
       {OpId{9}, MemoryTerm::kLogits, Bytes::Count(-50)},
@@ -49,6 +49,7 @@ TEST(WalkMemory, FindsTheFirstInstantOfThePeakAndItsTerms) {
   for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(walk.totals[i], Bytes::Count(totals[i])) << i;
   EXPECT_EQ(walk.peak, Bytes::Count(1507));
   EXPECT_EQ(walk.peak_op, OpId{5});
+  EXPECT_EQ(walk.peak_next, OpId{7});
   EXPECT_EQ(TotalOf(walk.peak_terms), walk.peak);
   EXPECT_EQ(TermOf(walk.peak_terms, MemoryTerm::kLiveParameters), Bytes::Count(50));
   EXPECT_EQ(TermOf(walk.peak_terms, MemoryTerm::kActivations), Bytes::Count(30));

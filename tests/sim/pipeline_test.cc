@@ -124,9 +124,9 @@ StepReport ReportOf(const Scenario& s) {
   StepReport report;
   const auto numbers = InChild([&] {
     const StepReport r = Simulate(s, Engine::kFluid).report;
-    return std::vector{r.step.seconds(), r.bubble.seconds(), r.compute.seconds(),
-                       r.memory.peak.gigabytes(), r.node_egress.gigabytes(),
-                       r.tflops_per_gpu * r.step.seconds()};
+    return std::vector{r.step.seconds(),          r.bubble.seconds(),
+                       r.compute.seconds(),       r.memory.peak.gigabytes(),
+                       r.node_egress.gigabytes(), r.tflops_per_gpu * r.step.seconds()};
   });
   if (numbers.size() != 6) return report;
   report.step = Seconds::Count(numbers[0]);

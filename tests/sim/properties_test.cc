@@ -89,7 +89,10 @@ Scenario TwiceAsFast(Scenario s) {
   Calibration& c = s.cluster.calibration;
   node.gpu.peak = 2 * node.gpu.peak;
   node.gpu.memory_bandwidth = 2 * node.gpu.memory_bandwidth;
-  for (AttentionSpec& row : node.gpu.attention) row.rate = 2 * row.rate;
+  for (AttentionSpec& row : node.gpu.attention) {
+    row.rate = 2 * row.rate;
+    if (row.full_rate) row.full_rate = 2 * *row.full_rate;
+  }
   node.gpu_bandwidth = 2 * node.gpu_bandwidth;
   node.pcie_bandwidth = 2 * node.pcie_bandwidth;
   node.host_memory_bandwidth = 2 * node.host_memory_bandwidth;

@@ -51,6 +51,7 @@ inline void DrawFsdp(Draws* draws, Scenario* s) {
       draws->From({BackwardPrefetch::kPre, BackwardPrefetch::kPost, BackwardPrefetch::kNone});
   fsdp.limit_all_gathers = draws->Coin();
   fsdp.reduce_precision = draws->From({ReducePrecision::kSixteenBit, ReducePrecision::kFp32});
+  fsdp.per_parameter = draws->Coin();
   fsdp.no_sync = draws->Coin();
   if (fsdp.sharding == FsdpStrategy::kNoShard) {
     fsdp.shard_size = 0;
@@ -61,6 +62,21 @@ inline void DrawFsdp(Draws* draws, Scenario* s) {
   if (draws->Coin()) fsdp.secondary_partition_size = s->cluster.node.gpus;
 }
 
+// A mixture whose experts all data-parallel ranks of a node divide, or none.
+inline void DrawExperts(Draws* draws, Scenario* s) {
+  s->model.mixture = MixtureSpec{.experts = 8,
+                                 .experts_per_token = draws->From({1, 2}),
+                                 .ffn_hidden = 1024,
+                                 .shared_ffn_hidden = draws->From({0, 512})};
+  s->parallel.expert = draws->From({1, s->data_ranks_per_node()});
+  if (s->parallel.expert == 1) return;
+  s->zero.shard_size = 0;
+  if (!s->fsdp) return;
+  s->fsdp->shard_size = 0;
+  s->fsdp->secondary_partition_size = 1;
+  s->fsdp->quantized_gradients.reset();
+}
+
 // Divides the model as far as the ranks allow; groups of a node shrink with it.
 inline void DrawParallelism(Draws* draws, Scenario* s) {
   ParallelSpec& parallel = s->parallel;
@@ -69,6 +85,8 @@ inline void DrawParallelism(Draws* draws, Scenario* s) {
   parallel.sequence_parallel = draws->Coin();
   const int left = s->world_size() / parallel.tensor;
   if (left % 2 == 0) parallel.context = draws->From({1, 2});
+  if (draws->Coin() && s->zero.stage != 3) DrawExperts(draws, s);
+  s->training.partition_checkpoints = draws->Coin();
   const int local = s->data_ranks_per_node();
   if (s->zero.shard_size > 0) s->zero.shard_size = local;
   if (s->zero.secondary_partition_size > 1) s->zero.secondary_partition_size = local;
@@ -114,6 +132,7 @@ inline Scenario RandomScenario(unsigned seed) {
   if (zero.stage == 3) DrawZeroPlusPlus(&draws, &s);
   zero.gradient_collective =
       draws.From({GradientCollective::kAllReduce, GradientCollective::kReduceScatter});
+  if (zero.stage == 3 && seed % 4 != 0) zero.gradient_collective.reset();
   zero.overlap.gather_forward = draws.Coin();
   zero.overlap.gather_backward = draws.Coin();
   zero.overlap.reduce = draws.Coin();

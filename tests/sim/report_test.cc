@@ -130,6 +130,32 @@ TEST_F(ReportTest, ACollectiveOfFewBytesIsLimitedByLatency) {
   EXPECT_EQ(Report().collectives[0].bottleneck, "latency");
 }
 
+TEST_F(ReportTest, LeavesOutCollectivesOfOneRank) {
+  step_.program.kinds[0].group = {1, 1};
+  timeline_.flows.erase(timeline_.flows.begin());
+  step_.calls = LowerAll(step_.program, step_.network, scenario_.algorithm);
+
+  const StepReport report = Report();
+
+  ASSERT_EQ(report.collectives.size(), 1u);
+  EXPECT_EQ(report.collectives[0].name, "gradients");
+  // Of 5-8 alone, of which 6-8 beside no compute.
+  EXPECT_NEAR(report.communication.milliseconds(), 3, kTolerance);
+  EXPECT_NEAR(report.exposed_communication.milliseconds(), 2, kTolerance);
+}
+
+TEST_F(ReportTest, TimesHaveNoDustOfRounding) {
+  // The gather is all lead, and lies in compute; each by 1e-17 s not quite.
+  step_.program.ops[1].time = Seconds::Millis(2) + Seconds::Count(1e-17);
+  timeline_.ops[1] = {Seconds::Millis(4), Seconds::Millis(6) + Seconds::Count(1e-17)};
+
+  const CollectiveReport gather = Report().collectives[0];
+
+  EXPECT_EQ(gather.time, Seconds());
+  EXPECT_EQ(gather.exposed, Seconds());
+  EXPECT_EQ(gather.algbw, BytesPerSecond());
+}
+
 TEST_F(ReportTest, ThroughputIsOfTheModelsFlops) {
   const StepReport report = Report();
 
@@ -145,6 +171,17 @@ TEST_F(ReportTest, ThroughputIsOfTheModelsFlops) {
   EXPECT_NEAR(report.samples_per_s, 12 / 0.01, 1e-6);
   EXPECT_NEAR(report.tokens_per_s, 12 * 512 / 0.01, 1e-3);
   EXPECT_NEAR(report.tokens_per_s_per_gpu, 512 / 0.01, 1e-3);
+}
+
+TEST_F(ReportTest, NamesWhatTheHostLaunchesAtThePeak) {
+  step_.program.ops[3].kind = OpKind::kHost;
+  step_.program.ops[4].action = Action::kOptimizer;
+  step_.memory.peak_op = OpId{0};
+  step_.memory.peak_next = OpId{3};
+  EXPECT_EQ(Report().memory.peak_at, "optimizer, 0.002 s") << "not the host's own operation";
+
+  step_.memory.peak_next = OpId{2};
+  EXPECT_EQ(Report().memory.peak_at, "backward embedding, 0.002 s");
 }
 
 TEST_F(ReportTest, UtilizationIsBytesOverWhatALinkCouldCarry) {
@@ -217,6 +254,45 @@ TEST_F(ReportTest, MoreNicsThanWereMeasuredMayNotBeFaster) {
   // Both collectives keep a NIC busy for 0.88 ms; at half of the rate for as long again.
   EXPECT_NEAR(Report().step_high.milliseconds(), 10 + 2 * 0.88, kTolerance);
   EXPECT_EQ(Report().step_low, Seconds::Millis(10));
+}
+
+TEST_F(ReportTest, IntervalOfANicEndsWhereItsPcieSlotBinds) {
+  Calibration& c = scenario_.cluster.calibration;
+  MakeCertain(&c);
+  // Of 12.5 GB/s at fractions of 0.8 to 1 the slot lets 11.25 pass.
+  c.nic_fraction = {1, 0.8, 1, ""};
+  scenario_.cluster.node.pcie_bandwidth = BytesPerSecond::GigabytesPerSecond(11.25);
+  step_.network = NetworkOf(scenario_.cluster);
+  step_.calls = LowerAll(step_.program, step_.network, scenario_.algorithm);
+
+  const StepReport report = Report();
+
+  // The path is in transfers of both collectives for 2.72 ms, which 10 GB/s make an eighth longer.
+  Seconds nic;
+  for (const CriticalShare& share : report.critical_path) {
+    if (share.cause == "transfer on nic") nic += share.time;
+  }
+  EXPECT_NEAR(nic.milliseconds(), 2.72, kTolerance);
+  EXPECT_EQ(report.step_low, Seconds::Millis(10));
+  EXPECT_NEAR((report.step_high - report.step).seconds(), 0.125 * nic.seconds(), kTolerance);
+  EXPECT_TRUE(report.warnings.empty());
+}
+
+TEST_F(ReportTest, SaysThatAPcieSlotCapsTheNic) {
+  Calibration& c = scenario_.cluster.calibration;
+  MakeCertain(&c);
+  c.nic_fraction = {1, 0.85, 1, ""};
+  scenario_.cluster.fabric.nic_bandwidth = BytesPerSecond::GigabitsPerSecond(400);
+  scenario_.cluster.node.pcie_bandwidth = BytesPerSecond::GigabytesPerSecond(12);
+
+  const StepReport report = Report();
+
+  EXPECT_EQ(report.warnings,
+            std::vector<std::string>{"the NIC's 400 Gbps is capped by pcie_bandwidth 12.0 GB/s; "
+                                     "more NIC bandwidth has no effect"});
+  // The step does not rest on what the NIC achieves.
+  EXPECT_TRUE(report.parameters_used.empty() || report.parameters_used[0].name != "nic_fraction");
+  EXPECT_EQ(report.step_high, Seconds::Millis(10));
 }
 
 TEST(MakeReport, OfRealTimelinesAddsUp) {

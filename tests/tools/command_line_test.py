@@ -3,6 +3,8 @@
 import json
 import os
 import pathlib
+import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,6 +21,13 @@ def zerosim(*arguments, **options):
   options.setdefault("stdout", subprocess.PIPE)
   done = subprocess.run([ZEROSIM, *arguments], stderr=subprocess.PIPE, text=True, timeout=20,
                         check=False, **options)
+  return done.returncode, done.stdout, done.stderr
+
+
+def run_redirected(redirection, *arguments):
+  """The same by a shell, with `redirection` such as "2>&-" for it."""
+  done = subprocess.run(["sh", "-c", f'exec "$0" "$@" {redirection}', ZEROSIM, *arguments],
+                        capture_output=True, text=True, timeout=20, check=False)
   return done.returncode, done.stdout, done.stderr
 
 
@@ -43,6 +52,106 @@ def choices_of(schema):
     yield from (choice for choice in schema.get("enum", []) if isinstance(choice, str))
     for below in schema.values():
       yield from choices_of(below)
+
+
+# Scenarios that have every line of a report among them.
+REPORTS = (
+    [str(SCENARIO.parent / "zeropp_dgx2_384.yaml")],
+    [str(SCENARIO), "--set", "zero.shard_size=node", "--set",
+     "collectives.algorithm=hierarchical_ring"],
+    [str(SCENARIO), "--set", "zero.stage=1", "--set", "cluster.fabric.nics_per_node=4"],
+    [str(SCENARIO.parent / "zeropp_dgx2_384.yaml"), "--set", "zero.quantized_gradients.hops=1"],
+    [str(SCENARIO), "--set", "parallelism.tensor=2", "--set", "parallelism.sequence=true", "--set",
+     "parallelism.context=2"],
+)
+
+
+def labels_of(report):
+  """Returns the labels of the lines of a report's sections, and of the columns of its tables."""
+  labels, section = set(), ""
+  for line in report.splitlines()[2:]:
+    if not line.startswith("  "):
+      section = line
+    elif section != "Warnings" and not line.endswith("in GB/s"):
+      words = re.split(r"  +", line.strip())
+      labels.add("peak" if words[0].startswith("peak ") else words[0].rstrip(":"))
+      if len(words) > 5 and words[0] in ("name", "time"):
+        labels |= set(words)
+  return labels
+
+
+def names_in(result):
+  """Returns what a result calls collectives, groups, algorithms, links and causes."""
+  names = {part["cause"] for part in result["critical_path"]}
+  names |= {part["link"] for part in result["bottlenecks"]}
+  names |= {part["name"] for part in result["parameters_used"]}
+  for part in result["communication"]["collectives"]:
+    names |= {part[key] for key in ("name", "op", "group", "algorithm", "protocol", "bottleneck")}
+  return names
+PUBLISHED = """name: tiny
+source: nobody
+split: by hand
+scenario: {framework: llm_foundry, model: llama2_7b, training.sequence_length: 512}
+groups:
+  - name: A100
+    scenario: {cluster.node: dgx_a100_80gb}
+    rows:
+      - {id: one, at: here, split: calibration, scenario: {cluster.nodes: 1}, step_time: 1 s}
+      - {id: two, at: there, split: test, scenario: {cluster.nodes: 1}, memory: 20 GiB}
+skipped:
+  - {id: three, reason: fp8}
+"""
+
+
+class Validation(unittest.TestCase):
+
+  def validate(self, text, *options):
+    with tempfile.TemporaryDirectory() as folder:
+      path = pathlib.Path(folder) / "published.yaml"
+      path.write_text(text)
+      status, out, err = zerosim("validate", str(path), *options)
+      return status, out, err.replace(str(path), "published.yaml")
+
+  def test_tells_measured_from_predicted_and_sums_up(self):
+    status, out, err = self.validate(PUBLISHED, "--all")
+    self.assertEqual((status, err), (0, ""))
+    self.assertIn("tiny: 2 rows, 1 skipped\n", out)
+    self.assertIn("  tiny three: skipped: fp8\n", out)
+    self.assertRegex(out, r"tiny one +1\.00 s +[0-9.]+ m?s +[+-][0-9.]+ %\n")
+    self.assertRegex(out, r"tiny two +21\.5 GB +[0-9.]+ GB +[+-][0-9.]+ %\n")
+    self.assertRegex(out, r"tiny, calibration +1 ")
+
+  def test_writes_rows_and_errors_as_json(self):
+    status, out, err = self.validate(PUBLISHED, "--json", "-")
+    self.assertEqual((status, err), (0, ""))
+    result = json.loads(out)
+    one, two = result["rows"]
+    self.assertEqual((one["split"], one["gpu"]), ("calibration", "A100-SXM4-80GB"))
+    step = one["step_time_s"]
+    self.assertAlmostEqual(step["error"], step["predicted"] / step["measured"] - 1)
+    self.assertNotIn("step_time_s", two)
+    self.assertAlmostEqual(result["step_time_errors"]["all"]["mean"], abs(step["error"]))
+    self.assertEqual(result["sources"][0]["skipped"], [{"id": "three", "reason": "fp8"}])
+
+  def test_names_the_row_whose_scenario_is_refused(self):
+    status, out, err = self.validate(PUBLISHED.replace("{cluster.nodes: 1}", "{cluster.node: 1}"))
+    self.assertEqual((status, out), (2, ""))
+    self.assertIn("published.yaml: row one:\n--set cluster.node=1: error: cluster.node: ", err)
+
+  def test_ends_with_the_signal_and_leaves_no_file(self):
+    with tempfile.TemporaryDirectory() as folder:
+      path = pathlib.Path(folder) / "published.yaml"
+      rows = "".join(f"      - {{id: row{i}, at: here, split: test, scenario: {{cluster.nodes: 1, "
+                     f"training.gradient_accumulation_steps: 64}}, step_time: 1 s}}\n"
+                     for i in range(400))
+      path.write_text(PUBLISHED.split("      - {id: one")[0] + rows)
+      command = [ZEROSIM, "validate", str(path), "--json", str(path) + ".json"]
+      with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        time.sleep(0.5)
+        running.send_signal(signal.SIGINT)
+        self.assertEqual(running.communicate(timeout=10)[0], b"")
+        self.assertEqual(running.returncode, -signal.SIGINT)
+      self.assertEqual(os.listdir(folder), ["published.yaml"])
 
 
 class Scenario(unittest.TestCase):
@@ -108,6 +217,21 @@ class Explain(unittest.TestCase):
         self.assertEqual(status, 0)
         self.assertIn(f"{path}, key of a result", out)
 
+  def test_knows_every_label_of_a_report_and_every_name_in_a_result(self):
+    names = set()
+    for scenario in REPORTS:
+      status, out, _ = zerosim("run", *scenario)
+      self.assertEqual(status, 0)
+      names |= labels_of(out)
+      status, out, _ = zerosim("run", *scenario, "--quiet", "--json", "-")
+      names |= names_in(json.loads(out))
+    self.assertTrue({"forward", "busy, which overlaps", "out of one node", "model size M",
+                     "limited by", "gpu compute", "pairwise", "across_nodes", "tensor",
+                     "keys_values"} <= names, names)
+    for name in sorted(names):
+      with self.subTest(name):
+        self.assertEqual(zerosim("explain", name)[0], 0)
+
   def test_knows_every_value_that_a_key_chooses_from(self):
     schema = json.loads((SCENARIO.parent / "scenario.schema.json").read_text())
     choices = set(choices_of(schema))
@@ -128,6 +252,29 @@ class Output(unittest.TestCase):
         self.assertEqual(zerosim(*arguments, stdout=full),
                          (1, None, "zerosim: standard output: cannot write: No space left on "
                           "device\n"))
+
+  def test_of_errors_that_does_not_arrive_leaves_the_status(self):
+    for arguments, status in ((["run", "none.yaml"], 2), (["check", "none.yaml"], 2),
+                              (["--none"], 2), (["explain", "qqqqqqqqqqqq"], 2),
+                              (["run", str(SCENARIO), "--quiet", "--json", "/dev/full"], 1),
+                              (["run", str(SCENARIO), "--timing"], 0)):
+      for redirection in ("2>/dev/full", "2>&-"):
+        with self.subTest(arguments, redirection=redirection):
+          self.assertEqual(run_redirected(redirection, *arguments)[0], status)
+
+  def test_may_be_closed(self):
+    for redirection in (">&-", ">&- 2>&-", "<&- >&- 2>&-"):
+      with self.subTest(redirection):
+        self.assertEqual(run_redirected(redirection, "run", str(SCENARIO))[0], 1)
+    self.assertEqual(run_redirected(">&-", "run", str(SCENARIO))[2],
+                     "zerosim: standard output: cannot write: Bad file descriptor\n")
+
+  def test_that_is_closed_is_no_file_of_results(self):
+    with tempfile.TemporaryDirectory() as folder:
+      result = os.path.join(folder, "result.json")
+      self.assertEqual(run_redirected(">&-", "run", str(SCENARIO), "--json", result)[0], 1)
+      with open(result, encoding="utf-8") as file:
+        json.load(file)
 
 
 if __name__ == "__main__":

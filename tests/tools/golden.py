@@ -59,16 +59,17 @@ def run(zerosim, version, folder, command):
 def rerun(zerosim, text):
   """Returns the golden file `text` with the outputs that its commands have now."""
   version = version_of(zerosim)
-  result, in_output = "", False
+  result, in_output, previous = "", False, ""
   with tempfile.TemporaryDirectory() as folder:
     for line in text.splitlines():
       if line.startswith("$ "):
         result += ("\n" if in_output else "") + line + "\n" + run(zerosim, version, folder, line[2:])
         in_output = True
-      elif line.startswith("# ") and (not in_output or result.endswith("\n")):
-        # A comment belongs to the command after it.
+      elif line.startswith("# ") and (not in_output or not previous):
+        # A comment after an empty line belongs to the command after it.
         result += ("\n" if in_output else "") + line + "\n"
         in_output = False
+      previous = line
   return result
 
 

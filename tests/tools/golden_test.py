@@ -28,6 +28,11 @@ class Golden(unittest.TestCase):
       self.assertNotEqual(wrong, RIGHT)
       self.assertEqual(golden.rerun(ZEROSIM, wrong), RIGHT)
 
+  def test_tells_comments_from_outputs_that_look_like_one(self):
+    text = "$ cat TMP/none\n# stale output\n\n# A comment.\n$ zerosim --version\nVERSION\n"
+    self.assertNotIn("stale", golden.rerun(ZEROSIM, text))
+    self.assertIn("\n\n# A comment.\n$ zerosim --version\n", golden.rerun(ZEROSIM, text))
+
   def test_runs_nothing_else(self):
     with self.assertRaisesRegex(ValueError, "not rm"):
       golden.rerun(ZEROSIM, "$ rm -r TMP\n")

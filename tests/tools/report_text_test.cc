@@ -28,6 +28,22 @@ TEST(ReportText, GivesShares) {
               HasSubstr("  peak                   16.0 GB    50.0 %  ####################\n"));
 }
 
+TEST(ReportText, SaysThatKernelsBesideComputeDoNotQuantizeOnly) {
+  EXPECT_THAT(ReportText(SampleReport()),
+              HasSubstr("    quantization and copies      12.5 ms     0.6 %\n"));
+}
+
+TEST(ReportText, CountsOneInTheSingular) {
+  StepReport report = SampleReport();
+  EXPECT_THAT(ReportText(report), HasSubstr("\n1,240 activities on 6 link classes simulated\n"));
+
+  report.world_size = report.link_classes = 1;
+  report.activities = 1;
+
+  EXPECT_THAT(ReportText(report), HasSubstr("\n  1 GPU, 1.50 billion parameters, "));
+  EXPECT_THAT(ReportText(report), HasSubstr("\n1 activity on 1 link class simulated\n"));
+}
+
 TEST(ReportText, GivesBytesInUnitsOfTheModel) {
   // 1.125 GB of 3 GB.
   EXPECT_THAT(ReportText(SampleReport()),

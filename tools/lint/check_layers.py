@@ -34,9 +34,9 @@ ONLY_IN = {
     "gmock/": ["tests"],
     "benchmark/": ["tests/benchmarks"],
 }
-# Folders of models/ that the rest of models/ may not use: reading files is not arithmetic. Of them
+# Folders of models/ that the rest of models/ may not use: reading files is not arithmetic.
 # scenario.h is a plain value.
-READERS = ("models/scenario", "models/frameworks")
+READERS = ["models/scenario", "models/frameworks"]
 SCENARIO_VALUE = "models/scenario/scenario.h"
 
 SUFFIXES = {".h", ".cc", ".cuh", ".cu"}

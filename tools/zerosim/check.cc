@@ -32,6 +32,7 @@ void Check(const CheckOptions& options) {
       const Scenario& scenario = read.scenario;
       const ModelLayout layout = Layout(RankModel(scenario.model, scenario.parallel));
       const StepProgram program = BuildProgram(scenario, layout);
+      for (const std::string& note : read.notes) fmt::print("{}\n", note);
       for (const std::string& warning : read.warnings) fmt::print("{}\n", warning);
       for (const std::string& warning : program.warnings) {
         fmt::print("{}: warning: {}\n", path, warning);
@@ -39,7 +40,7 @@ void Check(const CheckOptions& options) {
       fmt::print("{}: ok\n{}", path, DerivedText(scenario));
     } catch (const ScenarioError& e) {
       std::fflush(stdout);
-      fmt::print(stderr, "{}", e.what());
+      PrintError(e.what());
       ++bad;
     }
   }

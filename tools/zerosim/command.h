@@ -4,6 +4,8 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -28,14 +30,22 @@ struct Command {
 
 Command AddCheck(CLI::App& zerosim);
 Command AddExplain(CLI::App& zerosim);
+Command AddExport(CLI::App& zerosim);
 Command AddImport(CLI::App& zerosim);
 Command AddRun(CLI::App& zerosim);
+Command AddValidate(CLI::App& zerosim);
 
 // Where scenarios find hardware and models by name, after their own folder and those above it.
 Catalog DefaultCatalog();
 
+// CLI11's IsMember with a message that says what was expected.
+CLI::Validator OneOf(const std::vector<std::string>& names);
 // Accepts the path of a file, which an argument that a script forgot to fill in is not.
 CLI::Validator FilePath();
+
+// Prints to standard error. A message that cannot arrive changes nothing, least of all the exit
+// status.
+void PrintError(std::string_view text);
 
 // "cluster.nodes=48" in two. Throws UsageError if there is no '=' or nothing before it.
 Override ParseOverride(const std::string& text);

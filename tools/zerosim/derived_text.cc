@@ -48,6 +48,11 @@ std::string StrategyText(const Scenario& s) {
   return text;
 }
 
+// "1 node", "24 nodes".
+std::string Counted(std::int64_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::string GroupText(const char* name, const ProcessGroup& group) {
   if (group.size == 1) return "";
   return fmt::format("; {} {}{}", name, group.size,
@@ -56,7 +61,7 @@ std::string GroupText(const char* name, const ProcessGroup& group) {
 
 // "tp 8 x dp 16, order tp-dp-pp; ", or nothing if only samples are divided.
 std::string DivisionText(const ParallelSpec& p) {
-  if (p.model_ranks() == 1) return "";
+  if (p.model_ranks() == 1 && p.expert == 1) return "";
   std::string text;
   const auto add = [&](const char* name, int size) {
     if (size > 1) text += fmt::format("{}{} {}", text.empty() ? "" : " x ", name, size);
@@ -64,6 +69,7 @@ std::string DivisionText(const ParallelSpec& p) {
   add("tp", p.tensor);
   add("cp", p.context);
   add("pp", p.pipeline);
+  add("ep", p.expert);
   return text +
          (p.order == RankOrder::kTensorDataPipeline ? ", order tp-dp-pp; " : ", order tp-pp-dp; ");
 }
@@ -78,20 +84,21 @@ std::string DerivedText(const Scenario& s) {
   const Bytes peak = PeakMemory(s);
   const Bytes capacity = s.cluster.node.gpu.memory;
   return fmt::format(
-      "  ranks       {}: {} nodes of {} GPUs\n"
+      "  ranks       {}: {} of {}\n"
       "  parameters  {:.4g} billion\n"
       "  strategy    {}\n"
       "  groups      {}shard {}{}{}{}{}{}\n"
-      "  batch       {} samples of {} tokens a step: micro-batch {} x {} micro-steps x {} ranks\n"
+      "  batch       {} of {} a step: micro-batch {} x {} x {}\n"
       "  memory      {} of {} a GPU at the peak{}\n",
-      s.world_size(), s.cluster.nodes, s.cluster.node.gpus,
+      s.world_size(), Counted(s.cluster.nodes, "node"), Counted(s.cluster.node.gpus, "GPU"),
       static_cast<double>(Layout(s.model).parameters()) * 1e-9, StrategyText(s),
       DivisionText(s.parallel), groups.shard.size,
       groups.shard.stride == 1 ? "" : fmt::format(", every {}th rank", groups.shard.stride),
       GroupText("in the node", groups.in_node), GroupText("across nodes", groups.across),
-      GroupText("secondary", groups.secondary), GroupText("replicas", groups.replicas), samples,
-      training.sequence_length, training.micro_batch_size, training.gradient_accumulation_steps,
-      s.sample_ranks(), FormatBytes(peak), FormatBytes(capacity),
+      GroupText("secondary", groups.secondary), GroupText("replicas", groups.replicas),
+      Counted(samples, "sample"), Counted(training.sequence_length, "token"),
+      training.micro_batch_size, Counted(training.gradient_accumulation_steps, "micro-step"),
+      Counted(s.sample_ranks(), "rank"), FormatBytes(peak), FormatBytes(capacity),
       peak <= capacity ? "" : ": does not fit");
 }
 

@@ -116,10 +116,13 @@ bool IsKeyNamedBy(const KeySpec& key, const std::string& name) {
 }
 
 std::vector<Entry> Find(const std::string& given) {
-  const std::string name = WithoutIndices(given);
+  // "in the node, from one GPU" is a line of a report; what follows a comma explains itself.
+  const std::string name = WithoutIndices(given.substr(0, given.find(',')));
   std::vector<Entry> found;
-  for (const Term& term : FindTerms(name, FieldTerms())) {
-    found.push_back({std::string(term.name), std::string(term.text)});
+  for (const auto terms : {FieldTerms(), ReportTerms()}) {
+    for (const Term& term : FindTerms(name, terms)) {
+      found.push_back({std::string(term.name), std::string(term.text)});
+    }
   }
   for (const Term& term : FindTerms(name, ResultKeys())) {
     found.push_back({fmt::format("{}, key of a result{}", term.name,
@@ -136,17 +139,12 @@ std::vector<Entry> Find(const std::string& given) {
                        fmt::format("{} Without the key: {}.", key.meaning, key.fallback)});
     }
   }
-  for (const ReservedKey& key : ReservedKeys()) {
-    if (IsNamedBy(key.path, name)) {
-      found.push_back(
-          {fmt::format("{}, key of a scenario", key.path), fmt::format("{}.", key.why)});
-    }
-  }
   return found;
 }
 
 void List() {
   fmt::print("Words\n{}", Names(NamesOf(FieldTerms())));
+  fmt::print("\nNames in a report\n{}", Names(NamesOf(ReportTerms())));
   fmt::print("\nKeys of a result\n{}", Names(NamesOf(ResultKeys())));
   fmt::print("\nKeys of a scenario\n{}", Names(ScenarioKeyNames()));
   fmt::print("\nValues of these keys\n{}", Names(ChoiceNames()));
@@ -155,6 +153,7 @@ void List() {
 // Names as they may be typed: whole, and of keys their last part.
 std::vector<std::string> KnownNames() {
   std::vector<std::string> known = NamesOf(FieldTerms());
+  for (const std::string& name : NamesOf(ReportTerms())) known.push_back(name);
   for (const std::string& choice : ChoiceNames()) known.push_back(choice);
   for (const auto& paths : {NamesOf(ResultKeys()), ScenarioKeyNames()}) {
     for (const std::string& path : paths) {

@@ -1,16 +1,33 @@
 // zerosim import: what a configuration of another framework becomes in a scenario.
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
 
-#include "models/core/diagnostics.h"
-#include "models/scenario/files.h"
-#include "models/scenario/import_model.h"
+#include "models/frameworks/import.h"
+#include "models/frameworks/sections_yaml.h"
 #include "tools/zerosim/command.h"
 
 namespace zerosim {
 namespace {
+
+constexpr const char* kFooter =
+    "What a key means that has no effect or is not modelled is said in comments or, if it would "
+    "change\nthe step, as an error. A scenario can name the file instead: zero.deepspeed_config, "
+    "neox,\nmodel.huggingface.\n"
+    "\n"
+    "Examples:\n"
+    "  zerosim import deepspeed ds_config.json\n"
+    "  zerosim import deepspeed ds_config.json --hidden 4096 --ranks 64\n"
+    "  zerosim import huggingface config.json > scenarios/models/mine.yaml\n"
+    "  zerosim import neox configs/13B.yml --vocabulary 50432";
+
+struct ImportOptions {
+  std::string file;
+  ImportFacts facts;
+};
 
 // "8,030,261,248".
 std::string Grouped(std::int64_t n) {
@@ -21,43 +38,66 @@ std::string Grouped(std::int64_t n) {
   return out;
 }
 
-std::string ContentOf(const std::string& path) {
-  Files::Content content = DiskFiles().Read(path);
-  if (!content.text) throw ScenarioError({{{path, 0, 0}, content.problem}}, {});
-  return *content.text;
+void Import(Framework framework, const ImportOptions& options) {
+  const Imported imported = ImportFile(framework, options.file, options.facts, DiskFiles());
+  fmt::print("# From {}.\n", options.file);
+  for (const std::string& warning : imported.warnings) fmt::print("# {}\n", warning);
+  for (const std::string& note : imported.notes) fmt::print("# {}\n", note);
+  if (const auto& size = imported.size) {
+    fmt::print("# {} parameters", Grouped(size->parameters));
+    if (size->active_parameters != size->parameters) {
+      fmt::print(", of which a token meets {}", Grouped(size->active_parameters));
+    }
+    fmt::print("\n");
+  }
+  fmt::print("{}", SectionsYaml(imported.sections));
 }
 
-void PrintHuggingFace(const std::string& path) {
-  const ImportedModel model = ImportHuggingFace(ContentOf(path), path);
-  for (const std::string& warning : model.warnings) fmt::print(stderr, "{}\n", warning);
-  fmt::print("# {} parameters", Grouped(model.parameters));
-  if (model.active_parameters != model.parameters) {
-    fmt::print(", of which a token meets {}", Grouped(model.active_parameters));
-  }
-  fmt::print("\n{}", model.yaml);
+void AddFact(CLI::App* app, const std::string& name, std::optional<std::int64_t>* fact,
+             std::int64_t most, const std::string& what) {
+  app->add_option(name, *fact, what)->type_name("N")->check(CLI::Range(std::int64_t{1}, most));
 }
+
+constexpr std::int64_t kMostRanks = std::int64_t{1} << 24;
+constexpr std::int64_t kMostHidden = std::int64_t{1} << 20;
+constexpr std::int64_t kMostVocabulary = 100'000'000;
 
 }  // namespace
 
 Command AddImport(CLI::App& zerosim) {
-  struct Options {
-    std::string kind;
-    std::string file;
-  };
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ImportOptions>();
+  ImportFacts* const facts = &options->facts;
   CLI::App* app = zerosim.add_subcommand(
-      "import", "Print what another framework's configuration becomes in a scenario");
-  app->add_option("KIND", options->kind, "huggingface: a config.json, to the section model:")
-      ->required();
-  app->add_option("FILE", options->file, "The configuration")->required();
-  app->footer("Example:\n  zerosim import huggingface config.json > scenarios/models/mine.yaml");
-  return {
-      app, [options] {
-        if (options->kind != "huggingface") {
-          throw UsageError(fmt::format("import: expected huggingface, got \"{}\"", options->kind));
-        }
-        PrintHuggingFace(options->file);
-      }};
+      "import", "Print what another framework's configuration is in a scenario");
+  app->require_subcommand(1);
+  app->footer(kFooter);
+  const auto add = [&](const std::string& name, const std::string& what, const std::string& file) {
+    CLI::App* framework = app->add_subcommand(name, what);
+    framework->add_option("FILE", options->file, file)->required()->check(FilePath());
+    return framework;
+  };
+
+  CLI::App* deepspeed =
+      add("deepspeed", "ZeRO's keys, batch sizes and precision of DeepSpeed", "ds_config.json");
+  AddFact(deepspeed, "--hidden", &facts->hidden, kMostHidden,
+          "Width of the model, for what is \"auto\"");
+  AddFact(deepspeed, "--ranks", &facts->ranks, kMostRanks,
+          "Data-parallel ranks, for the batch sizes");
+
+  CLI::App* huggingface =
+      add("huggingface", "The model of a Hugging Face repository", "config.json");
+
+  CLI::App* neox = add("neox", "Model, training and ZeRO's keys of GPT-NeoX", "YAML file");
+  AddFact(neox, "--ranks", &facts->ranks, kMostRanks, "Ranks of the job, for the batch sizes");
+  AddFact(neox, "--vocabulary", &facts->vocabulary, kMostVocabulary,
+          "Padded vocabulary of the model, which GPT-NeoX does not say");
+
+  return {app, [=] {
+            const Framework framework = huggingface->parsed() ? Framework::kHuggingFace
+                                        : neox->parsed()      ? Framework::kNeox
+                                                              : Framework::kDeepSpeed;
+            Import(framework, *options);
+          }};
 }
 
 }  // namespace zerosim

@@ -10,7 +10,9 @@
 #include <system_error>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "models/core/diagnostics.h"
 #include "tools/zerosim/command.h"
@@ -22,7 +24,7 @@ namespace zerosim {
 namespace {
 
 constexpr const char* kDescription =
-    "Predict the time, bytes and memory of ZeRO and ZeRO++ training steps on a cluster.";
+    "Predict the time, bytes and memory of ZeRO, ZeRO++ and FSDP training steps on a cluster.";
 
 constexpr const char* kFooter =
     "Each command has its own --help.\n"
@@ -31,6 +33,8 @@ constexpr const char* kFooter =
     "  zerosim run scenarios/zeropp_dgx2_384.yaml\n"
     "  zerosim run my.yaml --set cluster.nodes=48 --json result.json --trace trace.json\n"
     "  zerosim check my.yaml\n"
+    "  zerosim import deepspeed ds_config.json --hidden 4096\n"
+    "  zerosim validate validate/published/*.yaml\n"
     "  zerosim explain qgZ\n"
     "\n"
     "Exit status: 0 done, 1 a fault of the environment, 2 of the scenario or the arguments.";
@@ -50,8 +54,14 @@ std::string UsageText(const std::string& command, const CLI::App& app, const CLI
     }
     const std::string name = argument.substr(0, is_option ? argument.find('=') : argument.npos);
     const std::vector<std::string> near = NearestNames(name, known, 1);
+    std::string hint;
+    if (!near.empty()) {
+      hint = "; did you mean " + near[0] + "?";
+    } else if (!is_option && app.get_parent() != nullptr) {
+      hint = fmt::format("; expected {}", fmt::join(known, " or "));
+    }
     return fmt::format("{}: unknown {} {}{}", command, is_option ? "option" : "command", name,
-                       near.empty() ? "" : "; did you mean " + near[0] + "?");
+                       hint);
   }
   std::string what = e.what();
   // "A subcommand is required", but not "SCENARIO is required".
@@ -63,7 +73,7 @@ std::string UsageText(const std::string& command, const CLI::App& app, const CLI
 
 int Report(int status, const std::string& what) {
   std::fflush(stdout);
-  fmt::print(stderr, "{}{}", what, what.ends_with('\n') ? "" : "\n");
+  PrintError(what.ends_with('\n') ? what : what + '\n');
   return status;
 }
 
@@ -89,13 +99,24 @@ int Execute(const Command& command) {
   return Done();
 }
 
+// A file that is opened must not get the number of a standard stream that is closed: what is
+// printed there would end up in it. The placeholder is open the wrong way round, so that reading or
+// writing fails as it would have.
+void OccupyStandardStreams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) != -1) continue;
+    open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
 int Main(int argc, char** argv) {
   CLI::App app(kDescription, "zerosim");
   app.set_version_flag("--version", std::string(Version()), "Print the version and exit");
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   app.footer(kFooter);
-  const std::vector<Command> commands{AddRun(app), AddCheck(app), AddImport(app), AddExplain(app)};
+  const std::vector<Command> commands{AddRun(app),    AddCheck(app),    AddImport(app),
+                                      AddExport(app), AddValidate(app), AddExplain(app)};
 
   try {
     app.parse(argc, argv);
@@ -103,12 +124,14 @@ int Main(int argc, char** argv) {
     app.exit(e);  // prints --help or --version
     return Done();
   } catch (const CLI::ParseError& e) {
-    for (const Command& command : commands) {
-      if (command.app->parsed()) {
-        return Report(kExitUsage, UsageText("zerosim " + command.app->get_name(), *command.app, e));
-      }
+    std::string name = "zerosim";
+    const CLI::App* inner = &app;
+    while (!inner->get_subcommands().empty()) {
+      inner = inner->get_subcommands().front();
+      name += " " + inner->get_name();
     }
-    return Report(kExitUsage, UsageText("zerosim", app, e) + "; see zerosim --help");
+    return Report(kExitUsage,
+                  UsageText(name, *inner, e) + (inner == &app ? "; see zerosim --help" : ""));
   }
   for (const Command& command : commands) {
     if (command.app->parsed()) return Execute(command);
@@ -121,6 +144,7 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using zerosim::Report;
+  zerosim::OccupyStandardStreams();
   zerosim::RemoveFilesOnSignals();
   try {
     return zerosim::Main(argc, argv);

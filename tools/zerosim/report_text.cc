@@ -69,7 +69,8 @@ class Lines {
 
 void AddSummary(const StepReport& r, Lines& out) {
   out.Add("{}\n", r.scenario);
-  out.Add("  {} GPUs, {}, {} engine\n", Grouped(r.world_size), Parameters(r.parameters), r.engine);
+  out.Add("  {} GPU{}, {}, {} engine\n", Grouped(r.world_size), r.world_size == 1 ? "" : "s",
+          Parameters(r.parameters), r.engine);
 
   out.Heading("Step");
   out.Add("  {:<20}{}, between {} and {}\n", "time", FormatSeconds(r.step),
@@ -93,7 +94,7 @@ void AddTime(const StepReport& r, Lines& out) {
   if (r.bubble > Seconds()) line("pipeline bubble", r.bubble);
   out.Add("  busy, which overlaps:\n");
   line("  compute", r.compute);
-  line("  quantization", r.quantization);
+  line("  quantization and copies", r.quantization);
   line("  communication", r.communication);
   line("  exposed communication", r.exposed_communication);
 
@@ -171,7 +172,7 @@ void AddMemory(const StepReport& r, Lines& out) {
                                        : fmt::format(", {}: {}", FormatBytes(m.host_capacity),
                                                      m.host_fits ? "fits" : "DOES NOT FIT"));
   }
-  if (!m.peak_at.empty()) out.Add("  peak at {}\n", m.peak_at);
+  if (!m.peak_at.empty()) out.Add("  peak when the host launches {}\n", m.peak_at);
 }
 
 void AddQuantization(const StepReport& r, Lines& out) {
@@ -225,9 +226,11 @@ std::string ReportText(const StepReport& report) {
   AddBottlenecks(report, out);
   AddList("Warnings", report.warnings, out);
   AddParameters(report, out);
-  out.Add("\nzerosim {}, scenario sha256 {}\n{} activities on {} link classes\n", report.version,
+  // Fewer classes than there are links above: one that another always outlasts is not simulated.
+  out.Add("\nzerosim {}, scenario sha256 {}\n{} {} on {} link class{} simulated\n", report.version,
           report.scenario_sha256.substr(0, 16), Grouped(static_cast<double>(report.activities)),
-          report.link_classes);
+          report.activities == 1 ? "activity" : "activities", report.link_classes,
+          report.link_classes == 1 ? "" : "es");
   return out.Take();
 }
 

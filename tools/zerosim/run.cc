@@ -11,6 +11,7 @@
 #include "models/core/units_text.h"
 #include "models/memory/memory.h"
 #include "models/scenario/read_scenario.h"
+#include "sim/message_engine.h"
 #include "sim/simulate.h"
 #include "tools/zerosim/command.h"
 #include "tools/zerosim/output_file.h"
@@ -49,17 +50,6 @@ struct RunOptions {
   bool quiet = false;
 };
 
-// CLI11's IsMember with a message that says what was expected.
-CLI::Validator OneOf(const std::vector<std::string>& names) {
-  const auto check = [names](const std::string& given) -> std::string {
-    for (const std::string& name : names) {
-      if (name == given) return "";
-    }
-    return fmt::format("expected {}, got \"{}\"", fmt::join(names, " or "), given);
-  };
-  return {check, ""};
-}
-
 std::optional<OutputFile> Open(const std::string& path) {
   return path.empty() ? std::nullopt : std::optional<OutputFile>(std::in_place, path);
 }
@@ -79,9 +69,18 @@ void RequireFit(const std::string& path, const StepReport& report) {
                                  FormatBytes(memory.host_capacity)));
   }
   if (memory.fits) return;
-  throw UsageError(fmt::format("{}: does not fit: needs {} a GPU of {}, at {}", path,
-                               FormatBytes(memory.peak), FormatBytes(memory.capacity),
+  throw UsageError(fmt::format("{}: does not fit: needs {} a GPU of {}, when the host launches {}",
+                               path, FormatBytes(memory.peak), FormatBytes(memory.capacity),
                                memory.peak_at));
+}
+
+// A scenario that is too large for the engine is the user's to change.
+SimulationResult SimulateFor(const Scenario& scenario, Engine engine) {
+  try {
+    return Simulate(scenario, engine);
+  } catch (const TooManyMessages& e) {
+    throw UsageError(fmt::format("--engine message: {}", e.what()));
+  }
 }
 
 // Two results in one file, or a result in place of the scenario, would lose one of them.
@@ -122,7 +121,7 @@ void Run(const RunOptions& options) {
   std::optional<OutputFile> trace = Open(options.trace);
 
   const Engine engine = options.engine == "message" ? Engine::kMessage : Engine::kFluid;
-  SimulationResult result = Simulate(read.scenario, engine);
+  SimulationResult result = SimulateFor(read.scenario, engine);
   StepReport& report = result.report;
   report.version = Version();
   report.scenario_sha256 = Sha256Hex(read.canonical_text);
@@ -145,7 +144,7 @@ void Run(const RunOptions& options) {
   if (!options.quiet) fmt::print("{}", ReportText(report));
   if (!options.quiet && (options.timing || isatty(STDERR_FILENO) == 1)) {
     std::fflush(stdout);
-    fmt::print(stderr, "simulated in {}\n", FormatSeconds(Seconds::Count(wall_s)));
+    PrintError(fmt::format("simulated in {}\n", FormatSeconds(Seconds::Count(wall_s))));
   }
   if (options.require_fit) RequireFit(options.scenario, report);
 }

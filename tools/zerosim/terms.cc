@@ -59,7 +59,7 @@ constexpr auto kFieldTerms = std::to_array<Term>({
     {"context", "",
      "GPU memory that is taken before a tensor is allocated: the CUDA context, NCCL's buffers and "
      "the "
-     "code of the libraries."},
+     "code of the libraries. As the group of a collective: the ranks that divide the sequence."},
     {"critical path", "",
      "The chain of operations that determines the step time, each waiting for the one before. Its "
      "shares by cause add up to the step time: making anything faster that is not on it changes "
@@ -201,7 +201,8 @@ constexpr auto kFieldTerms = std::to_array<Term>({
      "A GPU's part of its PCIe link to the memory of its node, over which gradients leave with "
      "offload."},
     {"peak", "bytes",
-     "The most memory that a GPU needs at any instant of the step; the report names the instant."},
+     "The most memory that a GPU needs at any instant of the step; the report names the instant: "
+     "what the host launches then, which may run on the GPU much later."},
     {"persistent_refresh", "",
      "After the optimizer, one small all-gather for each weight below "
      "param_persistence_threshold, which every rank keeps whole. They are short of bytes and "
@@ -223,8 +224,9 @@ constexpr auto kFieldTerms = std::to_array<Term>({
      "the node, a sum, and one between nodes. Two quantization events a value; 0.25 M instead of M "
      "leaves the node."},
     {"quantization and copies", "s",
-     "Part of the critical path that kernels take which quantise, dequantise, sum quantised "
-     "gradients, or copy gathered buffers into place."},
+     "Kernels beside the compute stream: they quantise and dequantise, sum and cast gradients, and "
+     "copy gathered buffers into place, so that there are some without quantisation too. Of the "
+     "critical path, the part that waits for them."},
     {"quantization event", "",
      "One rounding to fewer bits on the way of a value. Error grows with their number, not only "
      "with "
@@ -262,7 +264,9 @@ constexpr auto kFieldTerms = std::to_array<Term>({
      "hpZ's second copy of the weights: M divided by secondary_partition_size, on every GPU, all "
      "the "
      "time."},
-    {"shard", "", "The part of a tensor that one rank keeps: 1/n of it, padded to equal size."},
+    {"shard", "",
+     "The part of a tensor that one rank keeps: 1/n of it, padded to equal size. "
+     "As the group of a collective: the ranks over which one copy of the states is spread."},
     {"step", "",
      "One optimizer step: all micro-batches, the reduction of gradients and the update."},
     {"step program", "",

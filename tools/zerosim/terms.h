@@ -18,6 +18,9 @@ struct Term {
 // Words of the field, in alphabetical order.
 std::span<const Term> FieldTerms();
 
+// Lines, columns and names of a report that are no words of the field, in alphabetical order.
+std::span<const Term> ReportTerms();
+
 // Keys of `zerosim run --json`, in the order of the result.
 std::span<const Term> ResultKeys();
 

@@ -45,8 +45,12 @@ constexpr auto kResultKeys = std::to_array<Term>({
     {"time.bubble_s", "s",
      "Pipeline bubble: time in which a stage waits between its passes; the mean over the stages. 0 "
      "without a pipeline."},
-    {"time.compute_s", "s", "Time in which a kernel of compute ran."},
-    {"time.quantization_s", "s", "Time in which a kernel quantized, dequantized or requantized."},
+    {"time.compute_s", "s",
+     "What the kernels of compute need with the GPU to themselves. critical_path's compute may be "
+     "more, where others share it."},
+    {"time.quantization_s", "s",
+     "What all other kernels need: they quantize and dequantize, sum and cast gradients, and "
+     "copy."},
     {"time.communication_s", "s", "Time in which at least one collective ran."},
     {"time.exposed_communication_s", "s",
      "Time in which a collective and no kernel of compute ran: what communication costs."},
@@ -90,7 +94,9 @@ constexpr auto kResultKeys = std::to_array<Term>({
     {"memory.capacity_bytes", "bytes", "What a process can allocate on this GPU."},
     {"memory.fits", "",
      "Whether the peak is within the capacity. --require-fit makes false an error."},
-    {"memory.peak_at", "", "Operation and time of the peak."},
+    {"memory.peak_at", "",
+     "Operation that the host launches at the peak, and when: allocators work in the order of the "
+     "host, which is ahead of the GPU."},
     {"memory.host_bytes_per_node", "bytes",
      "What offload keeps in the memory of one node: states, gradients and weights of its ranks."},
     {"memory.host_capacity_bytes", "bytes", "cluster.node.host_memory; 0 if it is not known."},
