@@ -55,7 +55,7 @@ bool IsQuantization(Action action) {
 }  // namespace
 
 Seconds CriticalPath::total() const {
-  Seconds sum = compute + quantization + host + launch + gpu_latency + nic_latency;
+  Seconds sum = compute + quantization + host + host_optimizer + launch + gpu_latency + nic_latency;
   for (const Seconds link : links) sum += link;
   return sum;
 }
@@ -82,7 +82,7 @@ CriticalPath CriticalPathOf(const StepProgram& program, const std::vector<Lowere
     const Seconds length = timeline.ops[at].end - begin;
     switch (op.kind) {
       case OpKind::kHost:
-        path.host += length;
+        (op.action == Action::kOptimizer ? path.host_optimizer : path.host) += length;
         break;
       case OpKind::kKernel:
         (IsQuantization(op.action) ? path.quantization : path.compute) +=

@@ -21,6 +21,7 @@ struct CriticalPath {
   Seconds compute;             // kernels of the model and the optimizer
   Seconds quantization;        // quantise, dequantise and copy kernels
   Seconds host;                // launches and hooks
+  Seconds host_optimizer;      // the optimizer on the CPU
   Seconds launch;              // fixed cost of collective calls
   Seconds gpu_latency;         // steps of collectives in the node
   Seconds nic_latency;         // steps between nodes

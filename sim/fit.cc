@@ -124,6 +124,30 @@ void AddFullSharding(const Scenario& s, std::vector<Candidate>* out) {
                   std::move(changed)});
 }
 
+// States in the host's memory, where its rate is known and they fit into it.
+void AddOffload(const Scenario& s, std::vector<Candidate>* out) {
+  if (s.cluster.node.host_memory_bandwidth <= BytesPerSecond()) return;
+  const auto add = [&](const Scenario& changed, std::string setting) {
+    const StaticMemory always =
+        StaticMemoryOf(changed, Layout(RankModel(changed.model, changed.parallel)));
+    const Bytes there = s.cluster.node.host_memory;
+    if (there > Bytes() && s.cluster.node.gpus * always.host > there) return;
+    out->push_back({std::move(setting), changed});
+  };
+  Scenario changed = s;
+  if (s.fsdp) {
+    const bool sums = s.training.gradient_accumulation_steps > 1 && !s.fsdp->no_sync;
+    if (sums || s.fsdp->offload || s.fsdp->sharding == FsdpStrategy::kNoShard) return;
+    changed.fsdp->offload = true;
+    return add(changed, "fsdp.offload=true");
+  }
+  if (s.zero.stage == 0) return;
+  if (!s.zero.offload.optimizer) {
+    changed.zero.offload.optimizer = changed.zero.offload.optimizer_pinned = true;
+    add(changed, "zero.offload_optimizer='{device: cpu, pin_memory: true}'");
+  }
+}
+
 void AddNodes(const Scenario& s, std::vector<Candidate>* out) {
   for (int times = 2; times <= 64; times *= 2) {
     if (std::int64_t{s.world_size()} * times > kMostRanks) return;
@@ -152,7 +176,7 @@ std::optional<Bytes> FittingPeak(const Scenario& s) {
 std::optional<FittingChange> SmallestFittingChange(const Scenario& scenario) {
   for (const auto add :
        {AddReuseDistance, AddPersistence, AddParameterLimits, AddBuckets, AddSecondary,
-        AddMicroBatches, AddCheckpointing, AddStages, AddFullSharding, AddNodes}) {
+        AddMicroBatches, AddCheckpointing, AddStages, AddFullSharding, AddOffload, AddNodes}) {
     // Candidates of one key become ever stronger: if the last is not enough, none is.
     std::vector<Candidate> candidates;
     add(scenario, &candidates);

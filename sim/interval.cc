@@ -112,6 +112,7 @@ StepInterval IntervalOf(const Scenario& scenario, const PreparedStep& step,
                  c.gpu_link_fraction);
   spread.AddRate("gemm_fraction", path.compute, c.gemm_fraction);
   spread.AddRate("memory_fraction", path.quantization, c.memory_fraction);
+  spread.AddRate("host_memory_fraction", path.host_optimizer, c.host_memory_fraction);
   spread.AddCost("nic_step_latency", path.nic_latency, c.nic_step_latency);
   spread.AddCost("gpu_step_latency", path.gpu_latency, c.gpu_step_latency);
   spread.AddCost("collective_launch", path.launch, c.collective_launch);

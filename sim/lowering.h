@@ -47,6 +47,14 @@ struct LoweredCall {
 LoweredCall Lower(const Call& call, const CallKind& kind, const NetworkModel& network,
                   CollectiveAlgorithm algorithm, int rank_class = 0);
 
+inline bool IsCopy(CollectiveOp op) {
+  return op == CollectiveOp::kCopyToHost || op == CollectiveOp::kCopyToGpu;
+}
+// The link that a copy takes.
+inline LinkId LinkOfCopy(CollectiveOp op) {
+  return op == CollectiveOp::kCopyToHost ? NetworkModel::kToHost : NetworkModel::kFromHost;
+}
+
 // The calls of an operation, with how often it makes each.
 template <typename F>
 void ForEachCall(const Op& op, F f) {

@@ -84,7 +84,9 @@ class MessageRun {
 
  private:
   void BuildPlatform();
+  bool HasCopies() const;
   void Start(int id, int rank);
+  void Copy(int id, int rank);
   void Finish(int id, int rank);
   Collective& CollectiveOf(int id);
   void ShareGpu(int rank, int change);
@@ -105,6 +107,9 @@ class MessageRun {
   std::vector<s4u::Host*> gpus_;  // by node * gpus_per_node + local place
   std::vector<int> collectives_on_ = std::vector<int>(world_, 0);  // of each GPU: running now
   std::vector<s4u::Host*> nics_;                                   // by node * nics_per_node + nic
+  // By GPU: its PCIe slot, and what it can reach of the host's memory. Empty without copies.
+  std::vector<s4u::Host*> slots_;
+  std::vector<s4u::Host*> memories_;
   std::vector<std::unique_ptr<Collective>> collectives_ =
       std::vector<std::unique_ptr<Collective>>(program_.ops.size());
   std::deque<Watched> watched_;  // stay where they are: activities point to them
@@ -150,7 +155,21 @@ void MessageRun::BuildPlatform() {
                            {s4u::LinkInRoute(down), s4u::LinkInRoute(in)}));
     }
   }
+  if (HasCopies()) {
+    for (std::size_t g = 0; g < gpus_.size(); ++g) {
+      const s4u::Link* out = link(fmt::format("slot{}.out", g), NetworkModel::kToHost, Seconds());
+      const s4u::Link* in = link(fmt::format("slot{}.in", g), NetworkModel::kFromHost, Seconds());
+      slots_.push_back(
+          port(fmt::format("slot{}", g), {s4u::LinkInRoute(out)}, {s4u::LinkInRoute(in)}));
+      memories_.push_back(
+          port(fmt::format("memory{}", g), {s4u::LinkInRoute(in)}, {s4u::LinkInRoute(out)}));
+    }
+  }
   zone->seal();
+}
+
+bool MessageRun::HasCopies() const {
+  return std::ranges::any_of(program_.kinds, [](const CallKind& kind) { return IsCopy(kind.op); });
 }
 
 Timeline MessageRun::Run() {
@@ -172,7 +191,7 @@ Timeline MessageRun::Run() {
   timeline_.end = session_.Run();
   ZEROSIM_CHECK(done_ == program_.ops.size() * world_, "{} of {} x {} operations ran", done_,
                 program_.ops.size(), world_);
-  timeline_.link_classes = static_cast<int>(network_.links.size());
+  timeline_.link_classes = HasCopies() ? NetworkModel::kNumKinds : NetworkModel::kToHost.value;
   timeline_.wall = Seconds::Count(
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   return std::move(timeline_);
@@ -209,12 +228,34 @@ void MessageRun::Start(int id, int rank) {
       return;
     }
     case OpKind::kCollective:
+      if (IsCopy(program_.kinds[program_.calls[op.call.value].kind].op)) {
+        Copy(id, rank);
+        return;
+      }
       session_.After(op.time + CollectiveOf(id).lead, [=, this] {
         ShareGpu(rank, +1);
         EnterStage(id, rank, 0);
       });
       return;
   }
+}
+
+// A copy waits for no other rank.
+void MessageRun::Copy(int id, int rank) {
+  const Op& op = program_.ops[id];
+  const Call& call = program_.calls[op.call.value];
+  const CallKind& kind = program_.kinds[call.kind];
+  const LoweredCall lowered = Lower(call, kind, network_, algorithm_);
+  session_.After(op.time + lowered.launch, [=, this] {
+    const int gpu = gpu_of_rank_[rank];
+    const bool out = kind.op == CollectiveOp::kCopyToHost;
+    s4u::CommPtr comm = out ? s4u::Comm::sendto_init(slots_[gpu], memories_[gpu])
+                            : s4u::Comm::sendto_init(memories_[gpu], slots_[gpu]);
+    const double bytes =
+        lowered.stages.front().loads.empty() ? 0 : lowered.stages.front().loads.front().occupied;
+    comm->set_payload_size(static_cast<std::uint64_t>(std::max(bytes + 0.5, 1.0)));
+    Watch(comm.get(), [=, this] { Finish(id, rank); });
+  });
 }
 
 // As in the fluid engine: a collective's kernel enters the GPU or leaves it.
@@ -342,6 +383,10 @@ double CountMessages(const StepProgram& program, const NetworkModel& network,
   double messages = 0;
   for (const Call& call : program.calls) {
     const CallKind& kind = program.kinds[call.kind];
+    if (IsCopy(kind.op)) {
+      messages += 1.0 * network.nodes * network.gpus_per_node;
+      continue;
+    }
     const Plan plan =
         PlanCollective(kind.op, call.full, PlacementOf(kind.group, network.gpus_per_node),
                        algorithm, network.nics_per_node);

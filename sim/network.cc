@@ -24,7 +24,7 @@ double PcieFraction(const ClusterSpec& cluster) {
 
 LinkId NetworkModel::LinkOf(LinkId kind, int stage, Direction direction) const {
   if (!has_pipeline()) return kind;
-  const int place = kind == kGpuLink ? stage : node_class(stage);
+  const int place = kind == kNic || kind == kFabric ? node_class(stage) : stage;
   return LinkId{(2 * place + (direction == Direction::kIn ? 1 : 0)) * kNumKinds + kind.value};
 }
 
@@ -54,11 +54,19 @@ NetworkModel NetworkOf(const ClusterSpec& cluster, const ProcessGroup& pipeline)
       node.gpu_bandwidth_fraction * calibration.gpu_link_fraction.value * node.gpu_bandwidth;
   const BytesPerSecond share = (fabric.nics_per_node / fabric.oversubscription) * nic;
 
+  // All GPUs copy at once, so that each has its part of what they share.
+  BytesPerSecond host = 1.0 / node.gpus_per_host_link * node.pcie_bandwidth;
+  if (node.host_memory_bandwidth > BytesPerSecond()) {
+    host = std::min(host, 1.0 / node.gpus * node.host_memory_bandwidth);
+  }
+
   NetworkModel network;
   const std::int64_t nodes = cluster.nodes;
   network.links = {{"gpu link", gpu, nodes * node.gpus, 0},
                    {"nic", nic, nodes * fabric.nics_per_node, 0},
-                   {"fabric", share, nodes, 0}};
+                   {"fabric", share, nodes, 0},
+                   {"pcie to host", host, nodes * node.gpus, 0},
+                   {"pcie from host", host, nodes * node.gpus, 0}};
   network.pipeline = pipeline;
   if (network.has_pipeline()) {
     const std::vector<LinkClass> kinds = std::move(network.links);
@@ -75,6 +83,7 @@ NetworkModel NetworkOf(const ClusterSpec& cluster, const ProcessGroup& pipeline)
   network.gpu_latency = LatencyOf(calibration.gpu_step_latency, node.gpu_latency);
   network.nic_latency = LatencyOf(calibration.nic_step_latency, fabric.latency);
   network.launch = Seconds::Count(calibration.collective_launch.value);
+  network.copy_launch = Seconds::Count(calibration.kernel_launch.value);
   network.all_to_all_fraction = calibration.all_to_all_fraction.value;
   network.collective_share = node.gpu.collective_share;
   network.nodes = cluster.nodes;

@@ -8,8 +8,10 @@
 // the GPUs of a node, a class stands for its busiest link, and all-to-alls come out up to 8 % fast.
 //
 // Not modelled: switches inside of the fabric beyond one oversubscription ratio, adaptive routing,
-// congestion of a receiver (incast). Nor PCIe between the GPUs of a node: there what a GPU sends to
-// its peers and to a NIC would share one slot, and slots the links above them.
+// congestion of a receiver (incast). Nor that a
+// GPU's copies to the host pass the PCIe switch that its NIC's transfers pass too, or that copies
+// of both directions share the host's memory. Nor PCIe between the GPUs of a node: there what a GPU
+// sends to its peers and to a NIC would share one slot, and slots the links above them.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +26,7 @@
 namespace zerosim {
 
 struct LinkClass {
-  std::string name;         // "gpu link", "nic", "fabric"
+  std::string name;         // "gpu link", "nic", "fabric", "pcie to host", "pcie from host"
   BytesPerSecond capacity;  // achieved, a direction
   std::int64_t count = 0;   // links of the class in the cluster, a direction each
   int stage = 0;            // of a pipeline, whose ranks they belong to
@@ -40,12 +42,16 @@ struct NetworkModel {
   static constexpr LinkId kGpuLink{0};  // one GPU to the others of its node
   static constexpr LinkId kNic{1};      // one NIC
   static constexpr LinkId kFabric{2};   // one node's share of the switch between the nodes
-  static constexpr int kNumKinds = 3;
+  // One GPU's part of its PCIe link to the host's memory, a direction.
+  static constexpr LinkId kToHost{3};
+  static constexpr LinkId kFromHost{4};
+  static constexpr int kNumKinds = 5;
 
   std::vector<LinkClass> links;
   Seconds gpu_latency;             // of a step that stays in the node
   Seconds nic_latency;             // of a step that leaves it
   Seconds launch;                  // of a collective call
+  Seconds copy_launch;             // of a copy to or from the host
   double all_to_all_fraction = 1;  // of the NIC rate that an all-to-all achieves
   double collective_share = 0;     // of a GPU's rate that a running collective takes from kernels
   int nodes = 1;

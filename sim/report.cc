@@ -31,13 +31,17 @@ const char* NameOf(CollectiveOp op) {
       return "all_to_all";
     case CollectiveOp::kSend:
       return "send";
+    case CollectiveOp::kCopyToHost:
+      return "copy_to_host";
+    case CollectiveOp::kCopyToGpu:
+      return "copy_to_gpu";
   }
   return "?";
 }
 
 // busbw over algbw, as nccl-tests defines it (doc/PERFORMANCE.md).
 double BusFactor(CollectiveOp op, int n) {
-  if (op == CollectiveOp::kSend) return 1;
+  if (op == CollectiveOp::kSend || IsCopy(op)) return 1;
   const double part = static_cast<double>(n - 1) / n;
   return op == CollectiveOp::kAllReduce ? 2 * part : part;
 }
@@ -266,6 +270,10 @@ void AddMemory(const Scenario& scenario, const PreparedStep& step, const Timelin
   memory.after_step = walk.after_step;
   memory.capacity = scenario.cluster.node.gpu.memory;
   memory.fits = memory.peak <= memory.capacity;
+  memory.host_per_node = scenario.cluster.node.gpus * step.always.host;
+  memory.host_capacity = scenario.cluster.node.host_memory;
+  memory.host_fits =
+      memory.host_capacity == Bytes() || memory.host_per_node <= memory.host_capacity;
   memory.peak_at = fmt::format("{}, {:.3f} s", LaunchedAtPeak(step.program, walk),
                                timeline.ops[walk.peak_op.value].end.seconds());
   memory.terms = {term(MemoryTerm::kParameters),     term(MemoryTerm::kGradients),
@@ -295,10 +303,18 @@ void AddQuantization(const Scenario& scenario, const PreparedStep& step, StepRep
       largest = &w;
     }
   }
-  if (!scenario.shards_weights() || largest == nullptr) return;
+  if (largest == nullptr) return;
+  if (largest->bits < 16) {
+    // Kept quantised, and never again: one event whatever travels.
+    const QuantizationFormat kept = FrozenFormat(largest->bits);
+    const QuantizedSize shard = QuantizedSizeOf(
+        CeilDiv(largest->tensor_elements(), ProcessGroupsOf(scenario).shard.size), kept);
+    report->weights_forward = report->weights_backward = PathOf(1, kept, shard.group_size);
+  }
+  if (!scenario.shards_weights()) return;
   const ProcessGroups groups = ProcessGroupsOf(scenario);
   const int world = groups.shard.size;
-  if (const auto& format = scenario.quantized_weights()) {
+  if (const auto& format = scenario.quantized_weights(); format && largest->bits == 16) {
     const QuantizedSize shard =
         QuantizedSizeOf(CeilDiv(largest->tensor_elements(), world), *format);
     report->weights_forward = PathOf(1, *format, shard.group_size);
@@ -359,6 +375,7 @@ void AddCriticalPath(const PreparedStep& step, const Timeline& timeline, StepRep
   add("launch of collectives", path.launch);
   add("quantization and copies", path.quantization);
   add("host", path.host);
+  add("optimizer on the CPU", path.host_optimizer);
   std::stable_sort(report->critical_path.begin(), report->critical_path.end(),
                    [](const CriticalShare& a, const CriticalShare& b) { return a.time > b.time; });
 }
@@ -375,6 +392,12 @@ void AddWarnings(const Scenario& scenario, StepReport* report) {
       warning += "none of the changes tried makes it fit";
     }
     report->warnings.push_back(std::move(warning));
+  }
+  if (!memory.host_fits) {
+    report->warnings.push_back(
+        fmt::format("does not fit: offload needs {:.1f} GB of the {:.1f} GB of a node's memory "
+                    "(cluster.node.host_memory); more nodes, or less offload, would need less",
+                    memory.host_per_node.gigabytes(), memory.host_capacity.gigabytes()));
   }
   const double peak = scenario.cluster.node.gpu.peak.teraflops_per_second();
   if (report->hardware_tflops_per_gpu > peak) {
@@ -413,6 +436,7 @@ StepReport MakeReport(const Scenario& scenario, const PreparedStep& step,
   report.link_classes = timeline.link_classes;
   report.world_size = scenario.world_size();
   report.parameters = step.parameters;
+  report.trainable_parameters = step.trainable_parameters;
   report.model = Bytes::Count(2 * report.parameters);
   report.step = timeline.end;
   StepInterval interval = IntervalOf(scenario, step, timeline);

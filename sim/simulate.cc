@@ -34,7 +34,9 @@ void FindFullest(const Scenario& scenario, PreparedStep* step) {
 
 PreparedStep Prepare(const Scenario& scenario) {
   PreparedStep step;
-  step.parameters = Layout(scenario.model).parameters();
+  const ModelLayout whole = Layout(scenario.model);
+  step.parameters = whole.parameters();
+  step.trainable_parameters = whole.trainable_parameters();
   step.layout = Layout(RankModel(scenario.model, scenario.parallel));
   step.program = BuildProgram(scenario, step.layout);
   step.network = NetworkOf(scenario.cluster, ProcessGroupsOf(scenario).pipeline);

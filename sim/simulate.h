@@ -22,7 +22,8 @@ enum class Engine : std::uint8_t { kFluid, kMessage };
 // Every stage between scenario and report, so that each can be printed.
 struct PreparedStep {
   std::int64_t parameters = 0;  // of the whole model
-  ModelLayout layout;           // of one rank's part
+  std::int64_t trainable_parameters = 0;
+  ModelLayout layout;  // of one rank's part
   StepProgram program;
   NetworkModel network;
   std::vector<LoweredCall> calls;

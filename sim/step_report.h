@@ -40,6 +40,9 @@ struct MemoryReport {
   Bytes after_step;  // allocated when the step is over, without context
   Bytes capacity;
   bool fits = true;
+  Bytes host_per_node;  // in the memory of a node; 0 without offload
+  Bytes host_capacity;  // 0: not known
+  bool host_fits = true;
   std::string peak_at;  // when the host launches "backward head, 1.234 s"
   MemoryTerms terms;    // at the peak
 };
@@ -83,6 +86,7 @@ struct StepReport {
   int link_classes = 0;
   int world_size = 0;
   std::int64_t parameters = 0;
+  std::int64_t trainable_parameters = 0;  // of them: fewer with LoRA
 
   Seconds step, step_low, step_high;
   double tflops_per_gpu = 0, hardware_tflops_per_gpu = 0, mfu = 0;

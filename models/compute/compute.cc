@@ -84,14 +84,46 @@ class PartModel {
     const std::int64_t rows = shape.copies * tokens_;
     if (shape.groups == 1) {
       time.forward.gemm += Gemm(rows, shape.outputs, shape.inputs);
-      time.backward.gemm +=
-          Gemm(rows, shape.inputs, shape.outputs) + Gemm(shape.outputs, shape.inputs, rows);
+      time.backward.gemm += Gemm(rows, shape.inputs, shape.outputs);
+      if (!model_.lora) time.backward.gemm += Gemm(shape.outputs, shape.inputs, rows);
     } else {
       time.forward.gemm += Grouped(shape, rows, 1);
-      time.backward.gemm += Grouped(shape, rows, 2);
+      time.backward.gemm += Grouped(shape, rows, model_.lora ? 1 : 2);
     }
     time.forward_kernels += 1;
-    time.backward_kernels += 2;
+    time.backward_kernels += model_.lora ? 1 : 2;
+    AddAdapters(part, shape, time);
+  }
+
+  // y += (x A) B: two thin products, of which B's outputs are added to y; backward four, of which
+  // A's is added to the gradient of x.
+  void AddAdapters(Part part, const LinearShape& base, ModuleTime& time) const {
+    const Adapters adapters = AdaptersOf(part, base.outputs, model_);
+    if (adapters.matrices == 0) return;
+    LinearShape down = base;
+    down.outputs = adapters.matrices * model_.lora->rank;
+    LinearShape up = base;
+    up.inputs = model_.lora->rank;
+    up.outputs = adapters.outputs;
+    const std::int64_t rows = base.copies * tokens_;
+    for (const LinearShape& shape : {down, up}) {
+      if (base.groups > 1) {
+        time.forward.gemm += Grouped(shape, rows, 1);
+        time.backward.gemm += Grouped(shape, rows, 2);
+      } else {
+        time.forward.gemm += Gemm(rows, shape.outputs, shape.inputs);
+        time.backward.gemm +=
+            Gemm(rows, shape.inputs, shape.outputs) + Gemm(shape.outputs, shape.inputs, rows);
+      }
+    }
+    const auto matrices = static_cast<int>(adapters.matrices);
+    time.forward_kernels += 2 * matrices;
+    time.backward_kernels += 4 * matrices;
+    const auto copies = static_cast<double>(base.copies);
+    AddTraffic(Passes(6 * copies * static_cast<double>(adapters.outputs), matrices), time.forward,
+               time.forward_kernels);
+    AddTraffic(Passes(6 * copies * static_cast<double>(base.inputs), matrices), time.backward,
+               time.backward_kernels);
   }
 
   // `products` products over all groups, one launch each: the outputs; or both gradients. The
@@ -202,6 +234,7 @@ class PartModel {
         // The gradient of the table is dense: written once, whatever the batch.
         const auto width = static_cast<double>(model_.embedding_width > 0 ? model_.embedding_width
                                                                           : model_.hidden);
+        if (model_.lora) return {.forward = Passes(4 * width, 2), .backward = {}};
         Traffic backward = Passes(6 * width, 2);
         backward.bytes += 2 * static_cast<double>(model_.vocabulary) * width;
         return {.forward = Passes(4 * width, 2), .backward = backward};
@@ -314,7 +347,8 @@ void SetUtilization(Part part, const Scenario& scenario, double mfu, ModuleTime&
   time.backward = {};
   time.recompute = {};
   (IsAttention(part) ? time.forward.attention : time.forward.gemm) = forward;
-  (IsAttention(part) ? time.backward.attention : time.backward.gemm) = 2 * forward;
+  (IsAttention(part) ? time.backward.attention : time.backward.gemm) =
+      BackwardFlops(part, scenario) / rate;
   const double passes = RecomputedPasses(part, scenario);
   time.recompute = {.gemm = passes * time.forward.gemm,
                     .attention = passes * time.forward.attention,
@@ -355,6 +389,25 @@ Seconds OptimizerTime(std::int64_t parameters, const ClusterSpec& cluster) {
   return Seconds::Count(cluster.calibration.optimizer_fixed.value +
                         kOptimizerBytes * static_cast<double>(parameters) /
                             rate.bytes_per_second());
+}
+
+HostOptimizer HostOptimizerOf(const Scenario& scenario) {
+  if (scenario.fsdp) return HostOptimizer::kTorch;
+  return scenario.zero.stage == 3 ? HostOptimizer::kDeepSpeedAndCast : HostOptimizer::kDeepSpeed;
+}
+
+Seconds HostOptimizerTime(std::int64_t parameters, HostOptimizer optimizer,
+                          const ClusterSpec& cluster) {
+  const NodeSpec& node = cluster.node;
+  if (node.host_memory_bandwidth <= BytesPerSecond()) {
+    throw std::invalid_argument("an optimizer on the CPU needs the node's host_memory_bandwidth");
+  }
+  double bytes = 80;
+  if (optimizer == HostOptimizer::kDeepSpeed) bytes = 36;
+  if (optimizer == HostOptimizer::kDeepSpeedAndCast) bytes = 42;
+  const BytesPerSecond rate =
+      cluster.calibration.host_memory_fraction.value / node.gpus * node.host_memory_bandwidth;
+  return Seconds::Count(bytes * static_cast<double>(parameters) / rate.bytes_per_second());
 }
 
 }  // namespace zerosim

@@ -32,7 +32,10 @@ bool OutsideOfLayers(Part part) {
   }
 }
 
-Flops ForwardFlops(Part part, const Scenario& scenario) {
+namespace {
+
+// Without adapters.
+Flops BaseFlops(Part part, const Scenario& scenario) {
   const TransformerSpec& model = scenario.model;
   const auto tokens = static_cast<double>(scenario.tokens_per_micro_batch());
   switch (part) {
@@ -49,6 +52,29 @@ Flops ForwardFlops(Part part, const Scenario& scenario) {
                           static_cast<double>(shape.inputs) * static_cast<double>(shape.outputs));
     }
   }
+}
+
+// Of x A and of (x A) B.
+Flops AdapterFlops(Part part, const Scenario& scenario) {
+  const TransformerSpec& model = scenario.model;
+  const LinearShape shape = LinearShapeOf(part, model);
+  const Adapters adapters = AdaptersOf(part, shape.outputs, model);
+  if (adapters.matrices == 0) return {};
+  const std::int64_t values =
+      model.lora->rank * (adapters.matrices * shape.inputs + adapters.outputs);
+  return Flops::Count(2 * static_cast<double>(scenario.tokens_per_micro_batch()) *
+                      static_cast<double>(shape.copies) * static_cast<double>(values));
+}
+
+}  // namespace
+
+Flops ForwardFlops(Part part, const Scenario& scenario) {
+  return BaseFlops(part, scenario) + AdapterFlops(part, scenario);
+}
+
+Flops BackwardFlops(Part part, const Scenario& scenario) {
+  const bool frozen = scenario.model.lora && LinearShapeOf(part, scenario.model).outputs > 0;
+  return (frozen ? 1 : 2) * BaseFlops(part, scenario) + 2 * AdapterFlops(part, scenario);
 }
 
 std::int64_t AttendedTokens(Part part, const Scenario& scenario) {
@@ -162,11 +188,15 @@ StepFlops FlopsOfStep(const Scenario& scenario) {
     const auto part = static_cast<Part>(i);
     const Flops forward =
         counts[i] * scenario.training.gradient_accumulation_steps * ForwardFlops(part, scenario);
-    flops.model += 3 * forward;
+    if (forward == Flops()) continue;
+    // Three, or two with frozen weights.
+    const double passes = 1 + Ratio(BackwardFlops(part, scenario), ForwardFlops(part, scenario));
+    flops.model += passes * forward;
     const auto checkpointed =
         static_cast<double>(CeilDiv(scenario.model.layers, scenario.training.checkpoint_every));
     flops.hardware +=
-        (3 + checkpointed * RecomputedPasses(part, scenario) / scenario.model.layers) * forward;
+        (passes + checkpointed * RecomputedPasses(part, scenario) / scenario.model.layers) *
+        forward;
   }
   const double ranks = scenario.parallel.tensor * scenario.parallel.pipeline;
   flops.model = 1 / ranks * flops.model;

@@ -24,9 +24,10 @@ LinearShape LinearShapeOf(Part part, const TransformerSpec& model);
 // Tokens that a query of kAttention or kLocalAttention is multiplied with when nothing is skipped.
 std::int64_t AttendedTokens(Part part, const Scenario& scenario);
 
-// Forward FLOP of one module for one micro-batch on one GPU; 0 for parts without a product.
-// Backward is twice that.
+// Forward FLOP of one module for one micro-batch on one GPU, adapters included; 0 for parts without
+// a product. Backward is twice that, but for frozen weights once: they have no gradient.
 Flops ForwardFlops(Part part, const Scenario& scenario);
+Flops BackwardFlops(Part part, const Scenario& scenario);
 
 // Whether a part runs before or after all layers: checkpointing never runs it again.
 bool OutsideOfLayers(Part part);

@@ -43,6 +43,9 @@ struct FsdpConfig {
   // With several micro-steps: gradients are reduced in the last one only and kept in full until
   // then.
   bool no_sync = false;
+  // CPUOffload(offload_params=True): shards of weights, gradients and states lie in the host's
+  // memory, and torch.optim.AdamW runs on the CPU.
+  bool offload = false;
 
   // What no framework ships: ZeRO++'s collectives under this schedule.
   std::optional<QuantizationFormat> quantized_weights;

@@ -64,8 +64,13 @@ struct NodeSpec {
   double gpu_bandwidth_fraction = 1;  // achieved by collectives, without calibration
   Seconds gpu_latency;                // of one step of an in-node collective
   BytesPerSecond pcie_bandwidth;      // achieved between a GPU or a NIC and its switch, a direction
-  int nics = 0;                       // that a cluster may use; fabric.nics_per_node picks
-  BytesPerSecond nic_bandwidth;       // line rate of one, a direction; 0: the fabric's to say
+  // GPUs that share one link of that rate to the host: those behind a switch with one uplink.
+  int gpus_per_host_link = 1;
+  Bytes host_memory;                     // of the node; 0: not known
+  BytesPerSecond host_memory_bandwidth;  // achieved by the CPUs together, read plus written; 0: not
+                                         // known
+  int nics = 0;                          // that a cluster may use; fabric.nics_per_node picks
+  BytesPerSecond nic_bandwidth;          // line rate of one, a direction; 0: the fabric's to say
 };
 
 // One non-blocking or oversubscribed switch between the nodes.
@@ -95,11 +100,14 @@ struct Calibration {
   Parameter nic_step_latency{0, 0, 0, ""};            // s a step between nodes; 0: fabric's
   Parameter gpu_step_latency{0, 0, 0, ""};            // s a step in the node; 0: node's
   Parameter collective_launch{20e-6, 10e-6, 50e-6, "assumed"};  // s a collective call
-  Parameter all_to_all_fraction{1, 0.7, 1, "assumed"};      // of the rate of a ring, between nodes
-  Parameter gemm_fraction{1, 0.9, 1.05, "assumed"};         // achieved over the GEMM table
-  Parameter memory_fraction{1, 0.9, 1.05, "assumed"};       // achieved over memory_bandwidth
-  Parameter kernel_launch{3e-6, 1e-6, 10e-6, "assumed"};    // s of GPU time a kernel at least
-  Parameter host_hook{0.1e-3, 0.02e-3, 0.3e-3, "assumed"};  // s of host time a module hook
+  Parameter all_to_all_fraction{1, 0.7, 1, "assumed"};  // of the rate of a ring, between nodes
+  Parameter gemm_fraction{1, 0.9, 1.05, "assumed"};     // achieved over the GEMM table
+  Parameter memory_fraction{1, 0.9, 1.05, "assumed"};   // achieved over memory_bandwidth
+  // Rate of an optimizer on the CPU over host_memory_bandwidth. Assumed: it depends on how threads
+  // are bound to cores.
+  Parameter host_memory_fraction{1, 0.5, 1, "assumed"};
+  Parameter kernel_launch{3e-6, 1e-6, 10e-6, "assumed"};         // s of GPU time a kernel at least
+  Parameter host_hook{0.1e-3, 0.02e-3, 0.3e-3, "assumed"};       // s of host time a module hook
   Parameter host_launch{0.03e-3, 0.005e-3, 0.05e-3, "assumed"};  // s of host time a kernel launch
   Parameter optimizer_fixed{5e-3, 0, 20e-3, "assumed"};  // s an optimizer step beside its bytes
 };

@@ -1,8 +1,10 @@
 #include "models/memory/memory.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "models/parallel/scenario_groups.h"
+#include "models/quantization/quantization.h"
 
 namespace zerosim {
 namespace {
@@ -17,11 +19,26 @@ constexpr std::int64_t kMebibyte = 1 << 20;
 constexpr std::int64_t kCudaContext = 512 * kMebibyte;
 constexpr std::int64_t kNcclCommunicator = 256 * kMebibyte;
 
-// Elements of one rank's shard; ZeRO-3 pads every tensor by itself.
-std::int64_t ShardElements(const ModelLayout& layout, int ranks) {
+// Elements of the trainable weights in one rank's shard; ZeRO-3 pads every tensor by itself.
+std::int64_t TrainableShard(const ModelLayout& layout, int ranks) {
   std::int64_t sum = 0;
   for (const Weight& weight : layout.weights) {
-    sum += weight.count * CeilDiv(weight.tensor_elements(), ranks);
+    if (weight.trainable) sum += weight.count * CeilDiv(weight.tensor_elements(), ranks);
+  }
+  return sum;
+}
+
+// `elements` of one tensor of `weight`, as they are kept.
+std::int64_t KeptBytes(const Weight& weight, std::int64_t elements) {
+  if (weight.bits == 16) return kValueBytes * elements;
+  return QuantizedSizeOf(elements, FrozenFormat(weight.bits)).total().count();
+}
+
+// All weights in one rank's shard, each tensor padded by itself.
+std::int64_t ShardBytes(const ModelLayout& layout, int ranks) {
+  std::int64_t sum = 0;
+  for (const Weight& weight : layout.weights) {
+    sum += weight.count * KeptBytes(weight, CeilDiv(weight.tensor_elements(), ranks));
   }
   return sum;
 }
@@ -57,27 +74,93 @@ int Communicators(const Scenario& scenario, const ProcessGroups& groups) {
   return count;
 }
 
-// Elements of a rank's part if everything lies in one flat buffer, experts in another where fewer
+// Trained elements of a rank's part if they lie in one flat buffer, experts in another where fewer
 // ranks hold the same.
 std::int64_t FlatShard(const Scenario& scenario, const ModelLayout& layout,
                        const ProcessGroups& groups) {
   const std::int64_t experts = scenario.divided_experts(layout);
-  return CeilDiv(layout.parameters() - experts, groups.shard.size) +
+  return CeilDiv(layout.trainable_parameters() - experts, groups.shard.size) +
          CeilDiv(experts, groups.expert_data.size);
 }
 
 // FSDP keeps weights and gradients in fp32 and Adam's moments with them; 16-bit weights exist only
-// while they are gathered.
+// while they are gathered. Frozen weights are in 16 bit, or quantised, only.
 StaticMemory FsdpStates(const Scenario& scenario, const ModelLayout& layout,
                         const ProcessGroups& groups) {
-  const std::int64_t all = layout.parameters();
+  const bool whole = scenario.fsdp->sharding == FsdpStrategy::kNoShard;
   const std::int64_t shard =
-      scenario.fsdp->sharding == FsdpStrategy::kNoShard ? all : FlatShard(scenario, layout, groups);
-  return {.parameters = Bytes::Count(kFp32Bytes * shard),
+      whole ? layout.trainable_parameters() : FlatShard(scenario, layout, groups);
+  std::int64_t frozen = 0;
+  for (const Weight& weight : layout.weights) {
+    if (weight.trainable) continue;
+    const bool divided = weight.expert && scenario.parallel.expert > 1;
+    const int parts = whole ? 1 : divided ? groups.expert_data.size : groups.shard.size;
+    frozen += weight.count * KeptBytes(weight, CeilDiv(weight.tensor_elements(), parts));
+  }
+  return {.parameters = Bytes::Count(kFp32Bytes * shard + frozen),
           .gradients = Bytes::Count(kFp32Bytes * shard),
           .optimizer = Bytes::Count(2 * kFp32Bytes * shard),
           .buffers = {},
+          .host = {},
           .context = {}};
+}
+
+// Moves everything that FSDP keeps between steps to the host's memory.
+void OffloadAll(StaticMemory* states) {
+  states->host = states->allocated();
+  states->parameters = states->gradients = states->optimizer = Bytes();
+}
+
+std::int64_t LargestTensor(const ModelLayout& layout) {
+  std::int64_t largest = 0;
+  for (const Weight& weight : layout.weights) {
+    largest = std::max(largest, weight.tensor_elements());
+  }
+  return largest;
+}
+
+// Moves what offload_optimizer and offload_param say. The host also holds fp32 gradients for its
+// part of the states (4 bytes) and 16-bit gradients that it sums: in stage 3 always
+// (grad_partitions_flat_buffer, of gradient_precision), else with several micro-steps
+// (accumulated_grads_in_cpu). Stages 1 and 2 keep a buffer of the largest tensor on the GPU
+// (temp_grad_buffer_for_gpu_offload).
+void OffloadZero(const Scenario& scenario, const ModelLayout& layout, std::int64_t shard,
+                 StaticMemory* states) {
+  const ZeroConfig& zero = scenario.zero;
+  const double part = zero.offloaded_optimizer();
+  if (part > 0) {
+    const std::int64_t on_host = std::llround(part * static_cast<double>(shard));
+    const bool sums = zero.stage == 3 || scenario.training.gradient_accumulation_steps > 1;
+    states->optimizer = Bytes::Count(kOptimizerBytes * (shard - on_host));
+    states->host += Bytes::Count((kOptimizerBytes + 4) * on_host);
+    const bool fp32 = zero.stage == 3 && zero.gradient_precision == GradientPrecision::kFp32;
+    const std::int64_t summed = fp32 ? kFp32Bytes : kValueBytes;
+    if (sums && zero.stage > 1) states->host += Bytes::Count(summed * shard);
+    if (zero.stage > 1) states->gradients = Bytes();
+    if (zero.stage < 3) states->buffers += Bytes::Count(kValueBytes * LargestTensor(layout));
+  }
+  if (!zero.offloads_parameters()) return;
+  states->parameters = Bytes::Count(kValueBytes * PersistentElements(layout, zero));
+  states->host += Bytes::Count(ShardBytes(layout, ProcessGroupsOf(scenario).shard.size));
+  if (zero.has_secondary()) {
+    states->host += Bytes::Count(ShardBytes(layout, zero.secondary_partition_size));
+  }
+}
+
+bool NeedsInput(Part part, const TransformerSpec& model) {
+  return !model.lora || AdaptersOf(part, 1, model).matrices > 0;
+}
+
+// What the adapters of a layer keep for one token: A x.
+std::int64_t AdapterValuesPerToken(const TransformerSpec& model, bool experts) {
+  if (!model.lora) return 0;
+  std::int64_t values = 0;
+  for (const Part part : PartsOfLayer(model, experts, false)) {
+    const bool copies = part == Part::kExpertsIn || part == Part::kExpertsOut;
+    values += (copies ? model.mixture->experts_per_token : 1) *
+              AdaptersOf(part, 1, model).matrices * model.lora->rank;
+  }
+  return values;
 }
 
 // Values that norms and linear layers keep of their inputs, beside those within attention and MLP.
@@ -88,6 +171,14 @@ std::int64_t InputsPerToken(const TransformerSpec& model) {
   if (model.block == Block::kParallel) inputs = 2;
   if (model.block == Block::kParallelTwoNorms) inputs = 3;
   if (model.block == Block::kSandwich) inputs = 6;
+  // A frozen matrix without an adapter does not need its input again.
+  const bool attention = NeedsInput(Part::kQkv, model);
+  const bool mlp = NeedsInput(Part::kMlpIn, model);
+  if (model.block == Block::kParallel) {
+    inputs -= attention || mlp ? 0 : 1;
+  } else {
+    inputs -= (attention ? 0 : 1) + (mlp ? 0 : 1);
+  }
   return inputs * model.hidden;
 }
 
@@ -123,7 +214,9 @@ std::int64_t LinearBytesPerToken(const TransformerSpec& model, bool experts, int
       kValueBytes * (CeilDiv(InputsPerToken(model), parts) + AttentionValuesPerToken(model));
   // GELU keeps its input and the next matrix its own. SwiGLU keeps the gate, its SiLU, the other
   // factor and the product.
-  bytes += kValueBytes * (model.gated_mlp ? 4 : 2) * MlpWidth(model, experts);
+  const int unneeded = NeedsInput(Part::kMlpOut, model) ? 0 : 1;
+  bytes += kValueBytes * ((model.gated_mlp ? 4 : 2) - unneeded) * MlpWidth(model, experts);
+  bytes += kValueBytes * AdapterValuesPerToken(model, experts);
   if (experts) {
     // Copies of the token for its experts and their outputs, which the router's gradient needs; its
     // probabilities in fp32.
@@ -152,26 +245,30 @@ StaticMemory StaticMemoryOf(const Scenario& scenario, const ModelLayout& layout)
       Bytes::Count(kCudaContext + Communicators(scenario, groups) * kNcclCommunicator);
   if (scenario.fsdp) {
     StaticMemory states = FsdpStates(scenario, layout, groups);
+    if (scenario.fsdp->offload) OffloadAll(&states);
     states.context = context;
     return states;
   }
-  const std::int64_t full = layout.parameters();
+  const std::int64_t full = layout.trainable_parameters();
   const std::int64_t flat_shard = FlatShard(scenario, layout, groups);
-  const std::int64_t shard = zero.stage == 3 ? ShardElements(layout, ranks) : flat_shard;
+  const std::int64_t shard = zero.stage == 3 ? TrainableShard(layout, ranks) : flat_shard;
 
-  std::int64_t parameters = full;
-  if (zero.stage == 3) parameters = shard + PersistentElements(layout, zero);
+  std::int64_t parameters = ShardBytes(layout, zero.stage == 3 ? ranks : 1);
+  if (zero.stage == 3) parameters += kValueBytes * PersistentElements(layout, zero);
   std::int64_t gradients = kValueBytes * (zero.stage >= 2 ? shard : full);
   if (zero.stage >= 2 && zero.gradient_precision == GradientPrecision::kFp32) {
     gradients = kFp32Bytes * shard;
   }
   const std::int64_t optimizer = zero.stage >= 1 ? shard : full;
 
-  return {.parameters = Bytes::Count(kValueBytes * parameters),
-          .gradients = Bytes::Count(gradients),
-          .optimizer = Bytes::Count(kOptimizerBytes * optimizer),
-          .buffers = Bytes::Count(kValueBytes * BufferElements(zero)),
-          .context = context};
+  StaticMemory states{.parameters = Bytes::Count(parameters),
+                      .gradients = Bytes::Count(gradients),
+                      .optimizer = Bytes::Count(kOptimizerBytes * optimizer),
+                      .buffers = Bytes::Count(kValueBytes * BufferElements(zero)),
+                      .host = {},
+                      .context = context};
+  OffloadZero(scenario, layout, shard, &states);
+  return states;
 }
 
 ActivationMemory ActivationMemoryOf(const Scenario& scenario, bool experts, bool checkpointed) {

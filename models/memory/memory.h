@@ -2,7 +2,8 @@
 //
 // Static terms hold through the step; dynamic sizes are put on a timeline by the step program
 // (models/program/), whose walk finds the peak and its instant. Formulas and sources:
-// models/memory/README.md. Not modelled: allocator fragmentation beyond `context`, NVMe.
+// models/memory/README.md. Not modelled: allocator fragmentation beyond `context`, NVMe;
+// of the host's memory anything but offloaded states (processes, page cache, data loaders).
 #pragma once
 
 #include "models/core/units.h"
@@ -17,6 +18,7 @@ struct StaticMemory {
   Bytes gradients;   // full or shard, as the stage keeps them
   Bytes optimizer;   // fp32 master and Adam's two moments
   Bytes buffers;     // gradient buckets of contiguous_gradients and overlap_comm
+  Bytes host;        // in the host's memory, by offload; not part of the GPU's
   Bytes context;     // CUDA context and NCCL: outside of the framework's allocator
 
   Bytes allocated() const { return parameters + gradients + optimizer; }

@@ -29,6 +29,9 @@ ProcessGroup CollectiveKinds::GroupOf(Communicator communicator) const {
     case Communicator::kNextStage:
     case Communicator::kPreviousStage:
       return groups_.pipeline;
+    case Communicator::kToHost:
+    case Communicator::kFromHost:
+      return {};
   }
   return groups_.shard;
 }
@@ -60,6 +63,9 @@ std::string CollectiveKinds::NameOf(Communicator communicator) const {
     case Communicator::kNextStage:
     case Communicator::kPreviousStage:
       return "pipeline";
+    case Communicator::kToHost:
+    case Communicator::kFromHost:
+      return "host";
   }
   return "?";
 }

@@ -1,5 +1,7 @@
 #include "models/program/deepspeed.h"
 
+#include <cmath>
+
 namespace zerosim {
 
 DeepSpeedSharding::DeepSpeedSharding(const Scenario& scenario, const ModelLayout& layout,
@@ -10,6 +12,7 @@ DeepSpeedSharding::DeepSpeedSharding(const Scenario& scenario, const ModelLayout
       trace_(&trace),
       kinds_(kinds),
       writer_(writer),
+      copies_(scenario, kinds, writer),
       gradients_(scenario, layout, kinds, writer) {
   if (scenario.zero.stage == 3) weights_.emplace(scenario, layout, trace, kinds, writer);
 }
@@ -55,7 +58,7 @@ void DeepSpeedSharding::FinishMicroStep(const Label& label) {
 }
 
 std::int64_t DeepSpeedSharding::optimizer_elements() const {
-  const std::int64_t all = layout_->parameters();
+  const std::int64_t all = layout_->trainable_parameters();
   if (scenario_->zero.stage == 0) return all;
   const std::int64_t experts = scenario_->divided_experts(*layout_);
   return CeilDiv(all - experts, kinds_.groups().shard.size) +
@@ -74,12 +77,36 @@ void DeepSpeedSharding::Refresh(Communicator communicator, std::int64_t elements
   writer_->StreamWaits(Stream::kGather, op);
 }
 
+std::int64_t DeepSpeedSharding::host_optimizer_elements() const {
+  return std::llround(scenario_->zero.offloaded_optimizer() *
+                      static_cast<double>(optimizer_elements()));
+}
+
+// Stage 3 casts on the CPU and copies 16 bit (_reassign_or_swap_out_partitioned_parameters: PyTorch
+// casts before it copies to a GPU); stages 1 and 2 copy fp32 and cast on the GPU (stage_1_and_2.py,
+// step). The host waits: the next part of the states is updated after the copy.
+void DeepSpeedSharding::CopyUpdates(const Label& label) {
+  const ZeroConfig& zero = scenario_->zero;
+  const std::int64_t on_host = host_optimizer_elements();
+  const std::int64_t on_gpu = optimizer_elements() - on_host;
+  if (zero.offloads_parameters()) {
+    copies_.ToHost(Stream::kGather, "updates_to_host", label, Bytes::Count(2 * on_gpu), 1,
+                   zero.offload.parameters_pinned);
+  } else {
+    const int bytes = zero.stage == 3 ? 2 : 4;
+    copies_.ToGpu(Stream::kGather, "updates_to_gpu", label, Bytes::Count(bytes * on_host), 1,
+                  zero.offload.optimizer_pinned);
+  }
+  writer_->HostWaits(label, Stream::kGather);
+}
+
 void DeepSpeedSharding::FinishStep(const Label& label) {
+  if (scenario_->offloads()) CopyUpdates(label);
   if (weights_) {
     weights_->FinishStep(label);
   } else if (scenario_->zero.stage > 0) {
     const std::int64_t experts = scenario_->divided_experts(*layout_);
-    Refresh(Communicator::kShard, layout_->parameters() - experts, label);
+    Refresh(Communicator::kShard, layout_->trainable_parameters() - experts, label);
     if (experts > 0) Refresh(Communicator::kExpertData, experts, label);
   }
   writer_->HostWaits(label, Stream::kCompute);

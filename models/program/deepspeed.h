@@ -7,6 +7,7 @@
 
 #include "models/program/collective_kinds.h"
 #include "models/program/gradients.h"
+#include "models/program/host_copies.h"
 #include "models/program/sharding.h"
 #include "models/program/trace.h"
 #include "models/program/weights.h"
@@ -29,9 +30,12 @@ class DeepSpeedSharding : public Sharding {
   void FinishMicroStep(const Label& label) override;
   bool IsQuiet() const override { return !ReducesInBackward(); }
   std::int64_t optimizer_elements() const override;
+  std::int64_t host_optimizer_elements() const override;
   void FinishStep(const Label& label) override;
 
  private:
+  // Brings the weights that the optimizer updated to where the next step reads them.
+  void CopyUpdates(const Label& label);
   // Gathers updated weights over the ranks that share their optimizer states.
   void Refresh(Communicator communicator, std::int64_t elements, const Label& label);
   // Stages 0 and 1 reduce only in the last micro-step, and after backward.
@@ -42,6 +46,7 @@ class DeepSpeedSharding : public Sharding {
   const std::vector<Visit>* trace_;
   CollectiveKinds kinds_;
   ProgramWriter* writer_;
+  HostCopies copies_;
   GradientReducer gradients_;
   std::optional<WeightGatherer> weights_;  // stage 3
   bool last_ = false;

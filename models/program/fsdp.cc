@@ -9,6 +9,7 @@
 #include "models/program/gather_call.h"
 #include "models/program/kernel_bytes.h"
 #include "models/program/two_hops.h"
+#include "models/quantization/quantization.h"
 
 namespace zerosim {
 namespace {
@@ -32,7 +33,8 @@ FsdpSharding::FsdpSharding(const Scenario& scenario, const ModelLayout& layout,
       layout_(&layout),
       trace_(&trace),
       kinds_(kinds),
-      writer_(writer) {
+      writer_(writer),
+      copies_(scenario, kinds, writer) {
   FindUnits();
   FindSpans();
 }
@@ -67,15 +69,28 @@ void FsdpSharding::FindUnits() {
     unit_of_visit_.push_back(unit);
     for (const int w : visit.weights) {
       const Weight& weight = layout_->weights[w];
+      Unit& u = units_[unit];
       if (!counted[w]) {
-        units_[unit].elements += weight.elements();
-        if (weight.expert && scenario_->parallel.expert > 1) {
-          units_[unit].experts += weight.elements();
+        Piece& piece = weight.expert && scenario_->parallel.expert > 1 ? u.experts : u.dense;
+        piece.elements += weight.elements();
+        if (weight.trainable) piece.trainable += weight.elements();
+        if (weight.bits < 16) {
+          piece.quantized += weight.elements();
+          u.bits = weight.bits;
         }
       }
       counted[w] = true;
     }
   }
+}
+
+Bytes FsdpSharding::FrozenShard(const Piece& piece, int bits, int shards) {
+  const std::int64_t plain = piece.elements - piece.trainable - piece.quantized;
+  Bytes bytes = Bytes::Count(2 * CeilDiv(plain, shards));
+  if (piece.quantized > 0) {
+    bytes += QuantizedSizeOf(CeilDiv(piece.quantized, shards), FrozenFormat(bits)).total();
+  }
+  return bytes;
 }
 
 // Forward and backward of a unit; under checkpointing a block's recomputation is part of its
@@ -135,31 +150,50 @@ void FsdpSharding::Unshard(int unit, const Label& label) {
   if (fsdp_->limit_all_gathers) {
     while (released_.size() >= kMaxReleasedUnits) WaitForRelease(label);
   }
-  GatherPart(u.secondary ? Communicator::kSecondary : Communicator::kShard, u.elements - u.experts,
-             label, &u.ready);
-  if (u.experts > 0) GatherPart(Communicator::kExpertData, u.experts, label, &u.ready);
+  GatherPiece(u.secondary ? Communicator::kSecondary : Communicator::kShard, u.dense, label, &u);
+  if (u.experts.elements > 0) GatherPiece(Communicator::kExpertData, u.experts, label, &u);
 }
 
-void FsdpSharding::GatherPart(Communicator communicator, std::int64_t elements, const Label& label,
-                              OpId* ready) {
+void FsdpSharding::GatherPiece(Communicator communicator, const Piece& piece, const Label& label,
+                               Unit* unit) {
+  Unit& u = *unit;
   const ClusterSpec& cluster = scenario_->cluster;
   const int shards = kinds_.GroupOf(communicator).size;
+  const std::int64_t plain = piece.elements - piece.quantized;
   GatherCall gather =
-      GatherCallOf(elements, CeilDiv(elements, shards), shards, fsdp_->quantized_weights, cluster);
+      GatherCallOf(plain, CeilDiv(plain, shards), shards, fsdp_->quantized_weights, cluster);
+  if (piece.quantized > 0) {
+    // Beside the others in one call, as they are kept.
+    gather.call.full +=
+        shards * QuantizedSizeOf(CeilDiv(piece.quantized, shards), FrozenFormat(u.bits)).total();
+    gather.call.payload += Bytes::Count(2 * piece.quantized);
+  }
   const char* name = label.phase == Phase::kForward ? "weights_forward" : "weights_backward";
   gather.call.kind = kinds_.Kind(name, CollectiveOp::kAllGather, communicator, writer_);
-  // The shard is kept in fp32 and cast to 16 bit before it travels.
-  gather.lead += MemoryTime(Bytes::Count(6 * CeilDiv(elements, shards)), cluster);
+  // The shard of trained weights is kept in fp32 and cast to 16 bit before it travels.
+  gather.lead += MemoryTime(Bytes::Count(6 * CeilDiv(piece.trainable, shards)), cluster);
+  if (fsdp_->offload && !u.secondary) {
+    copies_.ToGpu(
+        Stream::kGather, "weights_to_gpu", label,
+        Bytes::Count(4 * CeilDiv(piece.trainable, shards)) + FrozenShard(piece, u.bits, shards), 1,
+        true);
+  }
   writer_->HostWork(
       label, Seconds::Count((2 + gather.call.launches) * cluster.calibration.host_launch.value));
-  *ready = writer_->Collective(Stream::kGather, communicator, WithAction(label, Action::kGather),
-                               gather.call, gather.lead);
-  writer_->StreamWaits(Stream::kGather, *ready);
+  u.ready = writer_->Collective(Stream::kGather, communicator, WithAction(label, Action::kGather),
+                                gather.call, gather.lead);
+  writer_->StreamWaits(Stream::kGather, u.ready);
   writer_->Memory(MemoryTerm::kLiveParameters, gather.call.full);
+  Bytes traffic;
   if (const auto& format = fsdp_->quantized_weights) {
-    *ready = writer_->Kernel(Stream::kGather, WithAction(label, Action::kDequantize),
-                             MemoryTime(QuantizeTraffic(elements, format->bits), cluster));
-    writer_->Memory(MemoryTerm::kLiveParameters, Bytes::Count(2 * elements) - gather.call.full);
+    traffic += QuantizeTraffic(plain, format->bits);
+  }
+  if (piece.quantized > 0) traffic += QuantizeTraffic(piece.quantized, u.bits);
+  if (traffic > Bytes()) {
+    u.ready = writer_->Kernel(Stream::kGather, WithAction(label, Action::kDequantize),
+                              MemoryTime(traffic, cluster));
+    writer_->Memory(MemoryTerm::kLiveParameters,
+                    Bytes::Count(2 * piece.elements) - gather.call.full);
   }
 }
 
@@ -169,10 +203,16 @@ void FsdpSharding::Reshard(int unit, const Label& label) {
   u.gathered = false;
   if (fsdp_->secondary_partition_size > 1 && !u.secondary) {
     u.secondary = true;
-    const std::int64_t shard = CeilDiv(u.elements, fsdp_->secondary_partition_size);
+    const int parts = fsdp_->secondary_partition_size;
+    // There are no divided experts with it.
+    const Piece& piece = u.dense;
+    const std::int64_t shard = CeilDiv(piece.elements, parts);
+    const Bytes kept = piece.quantized == 0 ? Bytes::Count(2 * shard)
+                                            : Bytes::Count(2 * CeilDiv(piece.trainable, parts)) +
+                                                  FrozenShard(piece, u.bits, parts);
     writer_->ExtendCompute(label, MemoryTime(CopyTraffic(shard), scenario_->cluster));
-    writer_->Memory(MemoryTerm::kSecondaryShard, Bytes::Count(2 * shard));
-    secondary_bytes_ += Bytes::Count(2 * shard);
+    writer_->Memory(MemoryTerm::kSecondaryShard, kept);
+    secondary_bytes_ += kept;
   }
   const std::vector<OpId>& compute = writer_->tail(Stream::kCompute);
   released_.push_back({compute.empty() ? u.ready : compute.back(), Full(u)});
@@ -188,7 +228,7 @@ void FsdpSharding::Before(int v, const Label& label) {
   writer_->StreamWaits(Stream::kCompute, unit.ready);
   if (fsdp_->per_parameter && unit.gathered && !unit.copied) {
     writer_->Kernel(Stream::kCompute, label,
-                    MemoryTime(CopyTraffic(unit.elements), scenario_->cluster));
+                    MemoryTime(CopyTraffic(unit.elements()), scenario_->cluster));
     unit.copied = true;
   }
   const int next = span + 1;
@@ -227,26 +267,28 @@ void FsdpSharding::After(int v, const Label& label) {
 
 void FsdpSharding::ReduceGradients(int unit, const Label& label) {
   const Unit& u = units_[unit];
+  if (u.trainable() == 0) return;
   const Label reduce = WithAction(label, Action::kReduce);
   const ClusterSpec& cluster = scenario_->cluster;
   // The last unit's gradients are freed when the next one's reduction is launched.
   writer_->Memory(MemoryTerm::kGradients, -1 * gradients_in_flight_);
-  gradients_in_flight_ = Full(u);
+  gradients_in_flight_ = Gradients(u);
   writer_->StreamWaits(Stream::kReduce, Stream::kCompute);
   writer_->HostWork(label, Seconds::Count(4 * cluster.calibration.host_launch.value));
 
   if (fsdp_->quantized_gradients && kinds_.groups().across.size > 1) {
-    ReduceInTwoHops(u.elements, 1, kinds_.groups().shard.size, *fsdp_->quantized_gradients, cluster,
-                    label, &kinds_, writer_);
+    ReduceInTwoHops(u.trainable(), 1, kinds_.groups().shard.size, *fsdp_->quantized_gradients,
+                    cluster, label, &kinds_, writer_);
   } else {
-    ReducePart(Communicator::kShard, u.elements - u.experts, reduce);
+    ReducePart(Communicator::kShard, u.dense.trainable, reduce);
   }
-  if (u.experts > 0) ReducePart(Communicator::kExpertData, u.experts, reduce);
+  ReducePart(Communicator::kExpertData, u.experts.trainable, reduce);
   ReduceShard(u, reduce);
 }
 
 void FsdpSharding::ReducePart(Communicator communicator, std::int64_t elements,
                               const Label& label) {
+  if (elements == 0) return;
   const bool fp32 = fsdp_->reduce_precision == ReducePrecision::kFp32;
   const std::int64_t bytes = fp32 ? 4 : 2;
   // Cast or copied into one buffer in the order of the shards.
@@ -278,6 +320,11 @@ void FsdpSharding::ReduceShard(const Unit& unit, const Label& label) {
         {.kind = kind, .full = full, .payload = Bytes::Count(2 * shard)}, Seconds());
     writer_->StreamWaits(Stream::kReduce, op);
   }
+  if (fsdp_->offload) {
+    // Only the last micro-step gets here, so that there is nothing to add to.
+    copies_.ToHost(Stream::kReduce, "gradients_to_host", label, Bytes::Count(4 * shard), 1, true);
+    return;
+  }
   writer_->Kernel(Stream::kReduce, label,
                   MemoryTime(Bytes::Count((bytes + 8) * shard), scenario_->cluster));
 }
@@ -290,14 +337,14 @@ void FsdpSharding::FinishMicroStep(const Label&) {
 }
 
 std::int64_t FsdpSharding::ShardOf(const Unit& unit) const {
-  return CeilDiv(unit.elements - unit.experts, kinds_.groups().shard.size) +
-         CeilDiv(unit.experts, kinds_.groups().expert_data.size);
+  return CeilDiv(unit.dense.trainable, kinds_.groups().shard.size) +
+         CeilDiv(unit.experts.trainable, kinds_.groups().expert_data.size);
 }
 
 std::int64_t FsdpSharding::optimizer_elements() const {
   std::int64_t elements = 0;
   for (const Unit& unit : units_) {
-    elements += fsdp_->sharding == FsdpStrategy::kNoShard ? unit.elements : ShardOf(unit);
+    elements += fsdp_->sharding == FsdpStrategy::kNoShard ? unit.trainable() : ShardOf(unit);
   }
   return elements;
 }

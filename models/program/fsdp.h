@@ -1,7 +1,15 @@
 // PyTorch FSDP's schedule: one flat parameter a unit (a transformer block, or what lies outside of
 // all), gathered before the unit runs, released after it, its gradients reduced as one.
 //
-// Not modelled: CPU offload, parameters that are not trained, padding of each parameter by itself
+// With offload (torch/distributed/fsdp/_runtime_utils.py, _pre_unshard and _offload_grad; FSDP2's
+// CPUOffloadPolicy) a unit's fp32 shard is copied to the GPU before it is cast and gathered, and
+// its reduced gradients to the host; the optimizer runs there.
+//
+// Frozen weights (LoRA) are gathered with the others of their unit and are in 16 bit, or quantised,
+// in their shards too; only the gradients of trained ones are reduced, as in FSDP2 (FSDP1 needs
+// use_orig_params for it).
+//
+// Not modelled: padding of each parameter by itself
 // (FSDP2), graph breaks of compilation.
 #pragma once
 
@@ -10,6 +18,7 @@
 #include <vector>
 
 #include "models/program/collective_kinds.h"
+#include "models/program/host_copies.h"
 #include "models/program/sharding.h"
 #include "models/program/trace.h"
 #include "models/scenario/scenario.h"
@@ -32,18 +41,30 @@ class FsdpSharding : public Sharding {
     return fsdp_->sharding == FsdpStrategy::kNoShard && fsdp_->no_sync && !last_;
   }
   std::int64_t optimizer_elements() const override;
+  std::int64_t host_optimizer_elements() const override {
+    return fsdp_->offload ? optimizer_elements() : 0;
+  }
   void FinishStep(const Label& label) override;
 
  private:
-  struct Unit {
+  struct Piece {
     std::int64_t elements = 0;
-    std::int64_t experts = 0;  // of them, those that expert parallelism divides
-    bool root = false;         // holds what lies outside of all units: never released within a step
-    bool gathered = false;     // or in flight
-    bool copied = false;       // into its parameters
-    bool secondary = false;    // hpZ's second shard is written
+    std::int64_t trainable = 0;  // of them
+    std::int64_t quantized = 0;  // of them, frozen and kept in the unit's `bits`
+  };
+  struct Unit {
+    Piece dense;
+    Piece experts;               // that expert parallelism divides; all others are dense
+    int bits = 16;               // of frozen weights that are quantised
+    bool root = false;           // holds what lies outside of all units: never released in a step
+    bool gathered = false;       // or in flight
+    bool copied = false;         // into its parameters
+    bool secondary = false;      // hpZ's second shard is written
     bool has_gradients = false;  // in full, of earlier micro-steps (no_sync)
     OpId ready;                  // its weights are there
+
+    std::int64_t elements() const { return dense.elements + experts.elements; }
+    std::int64_t trainable() const { return dense.trainable + experts.trainable; }
   };
   // Visits of one pass that belong together: [first, last].
   struct Span {
@@ -70,15 +91,17 @@ class FsdpSharding : public Sharding {
   void Unshard(int unit, const Label& label);
   void Reshard(int unit, const Label& label);
   void ReduceGradients(int unit, const Label& label);
-  // The same for the part of a unit that the ranks of `communicator` share.
-  void GatherPart(Communicator communicator, std::int64_t elements, const Label& label,
-                  OpId* ready);
+  // The same for the piece of a unit that the ranks of `communicator` share.
+  void GatherPiece(Communicator communicator, const Piece& piece, const Label& label, Unit* unit);
   void ReducePart(Communicator communicator, std::int64_t elements, const Label& label);
   std::int64_t ShardOf(const Unit& unit) const;
   void ReduceShard(const Unit& unit, const Label& label);
   void WaitForRelease(const Label& label);
   bool ReleasesAfterForward(const Unit& unit) const;
-  Bytes Full(const Unit& unit) const { return Bytes::Count(2 * unit.elements); }
+  static Bytes Full(const Unit& unit) { return Bytes::Count(2 * unit.elements()); }
+  static Bytes Gradients(const Unit& unit) { return Bytes::Count(2 * unit.trainable()); }
+  // Of one of `shards` shards: frozen weights as they are kept, without trained ones.
+  static Bytes FrozenShard(const Piece& piece, int bits, int shards);
 
   const Scenario* scenario_;
   const FsdpConfig* fsdp_;
@@ -86,6 +109,7 @@ class FsdpSharding : public Sharding {
   const std::vector<Visit>* trace_;
   CollectiveKinds kinds_;
   ProgramWriter* writer_;
+  HostCopies copies_;
   std::vector<Unit> units_;
   std::vector<int> unit_of_visit_;
   std::vector<Span> spans_;

@@ -1,6 +1,7 @@
 #include "models/program/gradients.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,7 +25,11 @@ Label WithAction(Label label, Action action) {
 
 GradientReducer::GradientReducer(const Scenario& scenario, const ModelLayout& layout,
                                  CollectiveKinds kinds, ProgramWriter* writer)
-    : scenario_(&scenario), layout_(&layout), kinds_(kinds), writer_(writer) {}
+    : scenario_(&scenario),
+      layout_(&layout),
+      kinds_(kinds),
+      writer_(writer),
+      copies_(scenario, kinds, writer) {}
 
 void GradientReducer::Begin(int weight) {
   // Stages 0 and 1 keep all gradients: static memory.
@@ -115,6 +120,7 @@ void GradientReducer::Reduce(const Label& label) {
     if (!divided.empty()) ReduceTogether(divided, label, Communicator::kExpertData);
   }
   for (const int w : quantized) ReduceQuantized(w, label);
+  if (scenario_->zero.offloaded_optimizer() > 0) CopyToHost(label);
 
   const OverlapPolicy& overlap = scenario_->zero.overlap;
   const bool beside =
@@ -129,6 +135,52 @@ void GradientReducer::Reduce(const Label& label) {
   unfinished_.push_back({writer_->tail(Stream::kReduce).back(), gradients});
   bucket_.clear();
   bucket_elements_ = 0;
+}
+
+void GradientReducer::CopyToHost(const Label& label) {
+  const ZeroConfig& zero = scenario_->zero;
+  const int shards = groups().shard.size;
+  std::int64_t elements = 0;
+  int tensors = 0;
+  if (zero.stage == 3) {
+    for (const int w : bucket_) {
+      const Weight& weight = layout_->weights[w];
+      elements += weight.count * CeilDiv(weight.tensor_elements(), shards);
+      tensors += static_cast<int>(weight.count);
+    }
+  } else {
+    // Tensors lie whole in the shards, but for those at their ends.
+    for (const bool divided : {false, true}) {
+      std::int64_t all = 0;
+      std::int64_t count = 0;
+      for (const int w : bucket_) {
+        const Weight& weight = layout_->weights[w];
+        if ((weight.expert && scenario_->parallel.expert > 1) != divided) continue;
+        all += weight.elements();
+        count += weight.count;
+      }
+      const int owners = divided ? groups().expert_data.size : shards;
+      elements += CeilDiv(all, owners);
+      tensors += static_cast<int>(CeilDiv(count, owners));
+    }
+  }
+  const bool pinned = zero.offload.optimizer_pinned;
+  const auto to_host = [&](Bytes bytes) {
+    copies_.ToHost(Stream::kReduce, "gradients_to_host", label, bytes, tensors, pinned);
+  };
+  // Stage 3's buffer is of the type that gradients are kept in; a copy casts before it travels.
+  const bool fp32 = zero.stage == 3 && zero.gradient_precision == GradientPrecision::kFp32;
+  const Bytes kept = Bytes::Count((fp32 ? 4 : 2) * elements);
+  if (zero.stage == 3) to_host(kept);
+  if (zero.stage == 3 || (zero.stage == 2 && label.micro_step > 0)) {
+    copies_.ToGpu(Stream::kReduce, "gradients_to_gpu", label, kept, tensors, pinned);
+  }
+  if (boundary_) {
+    to_host(
+        Bytes::Count(4 * std::llround(zero.offloaded_optimizer() * static_cast<double>(elements))));
+  } else if (zero.stage < 3) {
+    to_host(kept);
+  }
 }
 
 void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Label& label,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/program/collective_kinds.h"
+#include "models/program/host_copies.h"
 #include "models/program/program_writer.h"
 #include "models/scenario/scenario.h"
 #include "models/transformer/transformer.h"
@@ -20,6 +21,13 @@ namespace zerosim {
 // bucket goes through the two-hop all-to-all by itself, and each vector through a 16-bit
 // reduce-scatter by itself. Stage 3 without reduce_scatter all-reduces the bucket's flat buffer
 // instead, where there is one (contiguous_gradients) and the bucket fits into it.
+//
+// With offload_optimizer the shard's gradients are copied to the host, from the stream that reduced
+// them. Stage 3 (partition_grads): every micro-step puts them into a 16-bit buffer of the host and
+// fetches them from there, to add to them and to take their norm; the last one copies them to the
+// CPU's optimizer in fp32, for the part of the states that is there. Stages 1 and 2
+// (copy_grads_in_partition): the last micro-step copies them in fp32; with several, the others keep
+// their sum in the host in 16 bit, which each but the first fetches.
 class GradientReducer {
  public:
   GradientReducer(const Scenario& scenario, const ModelLayout& layout, CollectiveKinds kinds,
@@ -51,12 +59,14 @@ class GradientReducer {
   bool AllReducesBucket() const;
   bool HasTwoHops() const;
   bool QuantizedTogether(int weight) const;
+  void CopyToHost(const Label& label);
   void WaitForOldReductions(const Label& label);
 
   const Scenario* scenario_;
   const ModelLayout* layout_;
   CollectiveKinds kinds_;
   ProgramWriter* writer_;
+  HostCopies copies_;
   std::vector<int> bucket_;
   std::int64_t bucket_elements_ = 0;
   bool boundary_ = true;

@@ -40,6 +40,10 @@ const char* NameOf(Action action) {
       return "optimizer";
     case Action::kSend:
       return "send";
+    case Action::kCopyToHost:
+      return "copy to the host";
+    case Action::kCopyToGpu:
+      return "copy from the host";
     case Action::kExchange:
       return "exchange";
     case Action::kRefresh:

@@ -69,6 +69,11 @@ OpId ProgramWriter::FlushHost(const Label& label) {
   return state().host;
 }
 
+void ProgramWriter::HostTask(const Label& label, Seconds time) {
+  FlushHost(label);
+  state().host = Add(label, OpKind::kHost, Stream::kHost, time, {state().host});
+}
+
 void ProgramWriter::HostWaits(const Label& label, OpId op) {
   FlushHost(label);
   Label wait = label;

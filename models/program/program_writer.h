@@ -27,6 +27,8 @@ enum class Communicator : std::uint8_t {
   kExpertData,   // data-parallel ranks that hold the same experts
   kNextStage,    // of a pipeline
   kPreviousStage,
+  kToHost,    // a GPU's engine for copies to its node's memory
+  kFromHost,  // and the one for copies from there
 };
 inline constexpr int kNumCommunicators = 12;
 inline constexpr int kNumStreams = 5;
@@ -56,6 +58,9 @@ class ProgramWriter {
 
   // Time that the host spends before whatever it launches next.
   void HostWork(const Label& label, Seconds time);
+
+  // Work of the host that is an operation of its own, as an optimizer on the CPU.
+  void HostTask(const Label& label, Seconds time);
 
   // The host stops until `op` is done.
   void HostWaits(const Label& label, OpId op);

@@ -29,8 +29,10 @@ class Sharding {
   // waited for.
   virtual bool IsQuiet() const = 0;
 
-  // Elements of weights that this rank's optimizer updates.
+  // Elements of weights that this rank's optimizer updates, and those of them that it updates on
+  // the CPU.
   virtual std::int64_t optimizer_elements() const = 0;
+  virtual std::int64_t host_optimizer_elements() const = 0;
 
   // The optimizer has run on the compute stream.
   virtual void FinishStep(const Label& label) = 0;

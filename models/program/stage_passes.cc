@@ -3,6 +3,7 @@
 #include "models/compute/compute.h"
 #include "models/program/deepspeed.h"
 #include "models/program/fsdp.h"
+#include "models/program/kernel_bytes.h"
 
 namespace zerosim {
 namespace {
@@ -39,6 +40,7 @@ std::vector<std::pair<int, int>> ChunkRanges(const std::vector<Visit>& trace, Ph
 StagePasses::StagePasses(const Scenario& view, const ModelLayout& layout,
                          const CollectiveKinds& kinds, ProgramWriter* writer)
     : view_(&view),
+      layout_(&layout),
       trace_(TraceOf(layout, view.training.checkpointing, view.training.checkpoint_every)),
       writer_(writer),
       sharding_(MakeSharding(view, layout, trace_, kinds, writer)),
@@ -76,6 +78,17 @@ void StagePasses::RunPass(const Pass& pass, bool last) {
   if (fold) writer_->EndFold();
 }
 
+Seconds StagePasses::DequantizeTime(const Visit& visit) const {
+  Bytes traffic;
+  if (!view_->shards_weights()) {
+    for (const int w : visit.weights) {
+      const Weight& weight = layout_->weights[w];
+      if (weight.bits < 16) traffic += QuantizeTraffic(weight.elements(), weight.bits);
+    }
+  }
+  return MemoryTime(traffic, view_->cluster);
+}
+
 void StagePasses::RunVisit(int v, const Label& label) {
   const Visit& visit = trace_[v];
   const ModuleTime time = TimeOf(visit.part, *view_);
@@ -95,6 +108,7 @@ void StagePasses::RunVisit(int v, const Label& label) {
     }
   }
   const int kernels = backward ? time.backward_kernels : time.forward_kernels;
+  run += DequantizeTime(visit);
   if (run > Seconds()) {
     const Seconds launch = Seconds::Count(view_->cluster.calibration.host_launch.value);
     writer_->HostWork(label, kernels * launch);
@@ -109,8 +123,17 @@ void StagePasses::RunOptimizer(int micro_step) {
   const Label label = {
       .phase = Phase::kOptimizer, .action = Action::kOptimizer, .micro_step = micro_step};
   writer_->HostWork(label, Seconds::Count(view_->cluster.calibration.host_launch.value));
-  writer_->Kernel(Stream::kCompute, label,
-                  OptimizerTime(sharding_->optimizer_elements(), view_->cluster));
+  const std::int64_t on_host = sharding_->host_optimizer_elements();
+  const std::int64_t on_gpu = sharding_->optimizer_elements() - on_host;
+  if (on_gpu > 0) {
+    writer_->Kernel(Stream::kCompute, label, OptimizerTime(on_gpu, view_->cluster));
+  }
+  if (on_host > 0) {
+    // Gradients are on the host once the stream that copies them is done. What the GPU updates
+    // itself, it updates meanwhile.
+    writer_->HostWaits(label, Stream::kReduce);
+    writer_->HostTask(label, HostOptimizerTime(on_host, HostOptimizerOf(*view_), view_->cluster));
+  }
   writer_->StreamWaits(Stream::kGather, Stream::kCompute);
   sharding_->FinishStep(label);
 }

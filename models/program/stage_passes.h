@@ -39,10 +39,13 @@ class StagePasses {
   void RunOptimizer(int micro_step);
 
  private:
+  // What dequantising frozen weights adds to a visit where every rank keeps all of them.
+  Seconds DequantizeTime(const Visit& visit) const;
   void RunVisit(int v, const Label& label);
   Label LastLabel(int micro_step) const;
 
   const Scenario* view_;
+  const ModelLayout* layout_;
   std::vector<Visit> trace_;
   ProgramWriter* writer_;
   std::unique_ptr<Sharding> sharding_;

@@ -44,6 +44,8 @@ enum class Action : std::uint8_t {
   kRefresh,   // all-gather of updated parameters
   kExchange,  // collective between the ranks that divide a model
   kSend,      // activations or their gradients to another stage
+  kCopyToHost,
+  kCopyToGpu,
 };
 
 // Collectives inside of a compute operation that nothing overlaps: `count` times, one after the
@@ -76,6 +78,9 @@ enum class CollectiveOp : std::uint8_t {
   kAllReduce,
   kAllToAll,
   kSend,  // from every rank of one class to the rank of equal place in another
+  // Between every GPU and the memory of its node: `full` is what each copies.
+  kCopyToHost,
+  kCopyToGpu,
 };
 
 // Collectives that a report adds up under one name.
@@ -95,8 +100,9 @@ struct CallKind {
 struct Call {
   int kind = 0;  // place in StepProgram::kinds
   Bytes full;
-  Bytes payload;     // the values, at the precision of the model: what the caller asked for
-  int launches = 1;  // collectives that it is made of (payload, scales): each pays latency
+  Bytes payload;          // the values, at the precision of the model: what the caller asked for
+  int launches = 1;       // collectives that it is made of (payload, scales): each pays latency
+  bool pageable = false;  // of a copy: the host's buffer is not pinned
 };
 
 enum class MemoryTerm : std::uint8_t {

@@ -16,16 +16,17 @@ Visit MakeVisit(const Module& module, Action action) {
   return visit;
 }
 
-// Gives each weight's gradient to the last backward visit that uses the weight.
-void AssignGradients(int num_weights, std::vector<Visit>* trace) {
-  std::vector<bool> seen(static_cast<std::size_t>(num_weights), false);
+// Gives each trainable weight's gradient to the last backward visit that uses the weight.
+void AssignGradients(const ModelLayout& layout, std::vector<Visit>* trace) {
+  const std::vector<Weight>& weights = layout.weights;
+  std::vector<bool> seen(weights.size(), false);
   for (std::size_t i = trace->size(); i-- > 0;) {
     Visit& visit = (*trace)[i];
     if (visit.action != Action::kBackward) continue;
     // A linear layer's bias follows its weight in the layout and comes first out of autograd.
     for (std::size_t k = visit.weights.size(); k-- > 0;) {
       const auto w = static_cast<std::size_t>(visit.weights[k]);
-      if (seen[w]) continue;
+      if (seen[w] || !weights[w].trainable) continue;
       seen[w] = true;
       visit.gradients.push_back(visit.weights[k]);
     }
@@ -35,7 +36,7 @@ void AssignGradients(int num_weights, std::vector<Visit>* trace) {
   for (Visit& visit : *trace) {
     if (visit.action != Action::kBackward) continue;
     for (const int w : visit.weights) {
-      if (!seen[w]) visit.begun.push_back(w);
+      if (!seen[w] && weights[w].trainable) visit.begun.push_back(w);
       seen[w] = true;
     }
   }
@@ -66,7 +67,7 @@ std::vector<Visit> TraceOf(const ModelLayout& layout, Checkpointing checkpointin
     }
     end = begin;
   }
-  AssignGradients(static_cast<int>(layout.weights.size()), &trace);
+  AssignGradients(layout, &trace);
   return trace;
 }
 

@@ -1,6 +1,8 @@
 #include "models/program/weights.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -8,6 +10,7 @@
 #include "models/compute/compute.h"
 #include "models/program/gather_call.h"
 #include "models/program/kernel_bytes.h"
+#include "models/quantization/quantization.h"
 
 namespace zerosim {
 namespace {
@@ -42,6 +45,7 @@ WeightGatherer::WeightGatherer(const Scenario& scenario, const ModelLayout& layo
       trace_(&trace),
       kinds_(kinds),
       writer_(writer),
+      copies_(scenario, kinds, writer),
       persistent_(PersistentWeights(layout, scenario.zero.param_persistence_threshold)),
       coordinator_(trace, ElementsOf(layout), persistent_, scenario.zero,
                    !scenario.training.first_step),
@@ -64,15 +68,18 @@ bool WeightGatherer::MayOverlap(const Label& label) const {
 }
 
 void WeightGatherer::Gather(const std::vector<int>& weights, const Label& label) {
-  std::vector<int> secondary;
-  std::vector<int> world;
-  for (const int w : weights) (UsesSecondary(w, label) ? secondary : world).push_back(w);
-  if (!secondary.empty()) GatherFrom(Communicator::kSecondary, secondary, label);
-  if (!world.empty()) GatherFrom(Communicator::kShard, world, label);
+  // In the order of the calls: the secondary group first, and 16 bit first.
+  std::map<std::pair<Communicator, int>, std::vector<int>, std::greater<>> calls;
+  for (const int w : weights) {
+    const Communicator from =
+        UsesSecondary(w, label) ? Communicator::kSecondary : Communicator::kShard;
+    calls[{from, layout_->weights[w].bits}].push_back(w);
+  }
+  for (const auto& [call, members] : calls) GatherFrom(call.first, members, call.second, label);
 }
 
 void WeightGatherer::GatherFrom(Communicator communicator, const std::vector<int>& weights,
-                                const Label& label) {
+                                int bits, const Label& label) {
   const ClusterSpec& cluster = scenario_->cluster;
   const int shards = kinds_.GroupOf(communicator).size;
   std::int64_t shard_elements = 0;
@@ -84,10 +91,18 @@ void WeightGatherer::GatherFrom(Communicator communicator, const std::vector<int
     shard_elements += weight.count * CeilDiv(weight.tensor_elements(), shards);
   }
   if (!MayOverlap(label)) writer_->StreamWaits(Stream::kGather, Stream::kCompute);
+  if (scenario_->zero.offloads_parameters()) {
+    const Bytes kept = bits == 16 ? Bytes::Count(2 * shard_elements)
+                                  : QuantizedSizeOf(shard_elements, FrozenFormat(bits)).total();
+    copies_.ToGpu(Stream::kGather, "weights_to_gpu", label, kept, static_cast<int>(handle.weights),
+                  scenario_->zero.offload.parameters_pinned);
+  }
 
-  GatherCall gather = GatherCallOf(handle.elements, shard_elements, shards,
-                                   scenario_->zero.quantized_weights, cluster);
-  if (!gather.deepspeed_accepts) {
+  handle.format = bits < 16 ? FrozenFormat(bits) : scenario_->zero.quantized_weights;
+  GatherCall gather = GatherCallOf(handle.elements, shard_elements, shards, handle.format, cluster);
+  // They are kept as they travel.
+  if (bits < 16) gather.lead = Seconds();
+  if (!gather.deepspeed_accepts && bits == 16) {
     writer_->Warn(fmt::format(
         "qwZ: a shard of {} elements ({} ranks) has no group count that DeepSpeed accepts "
         "(assertion \"multiple of 8\", issue 4386); timed as if it were padded",
@@ -117,8 +132,8 @@ void WeightGatherer::Wait(int weight, const Label& label) {
   }
   writer_->StreamWaits(Stream::kGather, handle.gather);
   Bytes traffic;
-  if (const auto& format = scenario_->zero.quantized_weights) {
-    traffic += QuantizeTraffic(handle.elements, format->bits);
+  if (handle.format) {
+    traffic += QuantizeTraffic(handle.elements, handle.format->bits);
   }
   if (handle.weights > 1) traffic += CopyTraffic(handle.elements);
   handle.ready = handle.gather;
@@ -131,7 +146,7 @@ void WeightGatherer::Wait(int weight, const Label& label) {
   // done.
   const Bytes weights = Bytes::Count(2 * handle.elements);
   Bytes temporary = handle.buffer - weights;
-  if (scenario_->zero.quantized_weights) {
+  if (handle.format) {
     writer_->Memory(MemoryTerm::kLiveParameters, weights);
     temporary += weights;
   }
@@ -163,14 +178,27 @@ void WeightGatherer::After(int v, const Label& label) {
     const std::int64_t elements = layout_->weights[w].elements();
     writer_->Memory(MemoryTerm::kLiveParameters, Bytes::Count(-2 * elements));
     if (!scenario_->zero.has_secondary() || has_secondary_[w]) continue;
-    has_secondary_[w] = true;
-    const Weight& weight = layout_->weights[w];
-    const std::int64_t shard =
-        weight.count * CeilDiv(weight.tensor_elements(), scenario_->zero.secondary_partition_size);
-    writer_->ExtendCompute(label, MemoryTime(CopyTraffic(shard), scenario_->cluster));
-    writer_->Memory(MemoryTerm::kSecondaryShard, Bytes::Count(2 * shard));
-    secondary_bytes_ += Bytes::Count(2 * shard);
+    WriteSecondary(w, label);
   }
+}
+
+void WeightGatherer::WriteSecondary(int w, const Label& label) {
+  has_secondary_[w] = true;
+  const Weight& weight = layout_->weights[w];
+  const std::int64_t tensor =
+      CeilDiv(weight.tensor_elements(), scenario_->zero.secondary_partition_size);
+  const std::int64_t shard = weight.count * tensor;
+  const Bytes kept =
+      weight.bits == 16 ? Bytes::Count(2 * shard)
+                        : weight.count * QuantizedSizeOf(tensor, FrozenFormat(weight.bits)).total();
+  if (scenario_->zero.offloads_parameters()) {
+    copies_.ToHost(Stream::kCompute, "secondary_to_host", label, kept,
+                   static_cast<int>(weight.count), scenario_->zero.offload.parameters_pinned);
+    return;
+  }
+  writer_->ExtendCompute(label, MemoryTime(CopyTraffic(shard), scenario_->cluster));
+  writer_->Memory(MemoryTerm::kSecondaryShard, kept);
+  secondary_bytes_ += kept;
 }
 
 void WeightGatherer::FinishMicroStep(const Label& label) {
@@ -188,6 +216,12 @@ void WeightGatherer::FinishStep(const Label& label) {
     // One call a tensor.
     const int tensors = static_cast<int>(layout_->weights[w].count);
     const Bytes full = Bytes::Count(2 * layout_->weights[w].elements());
+    if (scenario_->zero.offloads_parameters()) {
+      const std::int64_t shard = tensors * CeilDiv(layout_->weights[w].tensor_elements(),
+                                                   kinds_.GroupOf(Communicator::kShard).size);
+      copies_.ToGpu(Stream::kGather, "weights_to_gpu", label, Bytes::Count(2 * shard), tensors,
+                    scenario_->zero.offload.parameters_pinned);
+    }
     writer_->HostWork(label,
                       Seconds::Count(tensors * scenario_->cluster.calibration.host_launch.value));
     const OpId op = writer_->Collective(

@@ -7,6 +7,7 @@
 
 #include "models/program/collective_kinds.h"
 #include "models/program/coordinator.h"
+#include "models/program/host_copies.h"
 #include "models/program/program_writer.h"
 #include "models/scenario/scenario.h"
 #include "models/transformer/transformer.h"
@@ -17,7 +18,9 @@ namespace zerosim {
 // coalesced all-gather (with qwZ: of INT8 values, then of scales); whoever needs it waits, and at
 // the first wait the values are dequantised and copied into place on the gather stream. Under hpZ
 // the secondary shard is written when a weight is first released in an optimizer step, and from
-// then on gathers stay in its group.
+// then on gathers stay in its group. With offload_param the shards, hpZ's too, lie in the host's
+// memory: the gather stream first copies a gather's own shards to the GPU. Frozen weights that are
+// kept quantised travel so, without being quantised again (MixZ++), in gathers of their own.
 class WeightGatherer {
  public:
   WeightGatherer(const Scenario& scenario, const ModelLayout& layout,
@@ -45,10 +48,14 @@ class WeightGatherer {
     std::size_t weights = 0;
     std::optional<OpId> ready;  // set by the first wait
     Bytes buffer;               // that the collective writes, as it travels
+    std::optional<QuantizationFormat> format;
   };
 
   void Gather(const std::vector<int>& weights, const Label& label);
-  void GatherFrom(Communicator communicator, const std::vector<int>& weights, const Label& label);
+  // Of weights that are kept in `bits`.
+  void GatherFrom(Communicator communicator, const std::vector<int>& weights, int bits,
+                  const Label& label);
+  void WriteSecondary(int weight, const Label& label);
   void Wait(int weight, const Label& label);
   void FinishFetch(const Label& label);
   bool UsesSecondary(int weight, const Label& label) const;
@@ -59,6 +66,7 @@ class WeightGatherer {
   const std::vector<Visit>* trace_;
   CollectiveKinds kinds_;
   ProgramWriter* writer_;
+  HostCopies copies_;
   std::vector<bool> persistent_;
   FetchCoordinator coordinator_;
   std::vector<int> handle_of_;  // of each weight, place in handles_; -1: not in flight

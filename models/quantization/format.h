@@ -16,6 +16,16 @@ struct QuantizationFormat {
   bool operator==(const QuantizationFormat&) const = default;
 };
 
+// How frozen weights of `bits` < 16 are kept and travel: INT8 in DeepSpeed's groups (MixZ++), or 4
+// bits in groups of 64 (QLoRA, arXiv 2305.14314; here with fp32 scales, without its second
+// quantisation of them).
+inline QuantizationFormat FrozenFormat(int bits) {
+  QuantizationFormat format;
+  format.bits = bits;
+  if (bits == 4) format.group_size = 64;
+  return format;
+}
+
 // qgZ: one format a hop.
 struct GradientQuantization {
   QuantizationFormat in_node{.bits = 4, .group_size = {}, .symmetric = true};

@@ -26,6 +26,7 @@ class SizeCheck : KeyCheck {
     CheckPositions();
     if (CheckParameters()) CheckActivations();
     CheckPasses();
+    CheckOffload();
     CheckGlobalBatch();
   }
 
@@ -37,6 +38,7 @@ class SizeCheck : KeyCheck {
   bool CheckParameters();
   void CheckActivations();
   void CheckPasses();
+  void CheckOffload();
   void CheckGlobalBatch();
 };
 
@@ -147,6 +149,27 @@ void SizeCheck::CheckActivations() {
                      "expected at most {:.2g}",
                      bytes, s_.training.micro_batch_size, s_.training.sequence_length,
                      kMostActivationBytes));
+}
+
+void SizeCheck::CheckOffload() {
+  if (!Know({"zero", "fsdp", "cluster.node.host_memory_bandwidth"})) return;
+  if (s_.offloaded_optimizer() > 0 && s_.cluster.node.host_memory_bandwidth <= BytesPerSecond()) {
+    const char* const key = s_.fsdp ? "fsdp.offload" : "zero.offload_optimizer";
+    Report(key,
+           "needs the rate of the node's memory, at which the CPU's optimizer runs: "
+           "cluster.node.host_memory_bandwidth, such as 200 GB/s");
+  }
+  const int steps = s_.training.gradient_accumulation_steps;
+  if (s_.fsdp && s_.fsdp->offload && steps > 1 && !s_.fsdp->no_sync &&
+      Know({"training.gradient_accumulation_steps", "fsdp.no_sync"})) {
+    Report("fsdp.offload",
+           fmt::format("expected no_sync: true with {} micro-steps{}: FSDP's offload replaces "
+                       "gradients that are on the host instead of adding to them",
+                       steps, Mention("training.gradient_accumulation_steps", "fsdp.offload")));
+  }
+  if (s_.fsdp && s_.fsdp->offload && s_.fsdp->sharding == FsdpStrategy::kNoShard) {
+    Report("fsdp.offload", "expected another sharding than no_shard, which has no shards");
+  }
 }
 
 void SizeCheck::CheckPasses() {

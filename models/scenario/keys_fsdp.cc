@@ -72,6 +72,13 @@ constexpr KeySpec kKeys[] = {
      .fallback = "false",
      .meaning = "Whether only the last micro-step reduces gradients; full gradients are kept until "
                 "then."},
+    {.path = "fsdp.offload",
+     .type = kFlag,
+     .fallback = "false",
+     .meaning =
+         "Shards of weights, gradients and states in the host's memory, and "
+         "torch.optim.AdamW on the CPU: CPUOffload(offload_params=True). Buffers are pinned. "
+         "With several micro-steps it needs no_sync."},
     {.path = "fsdp.secondary_partition_size",
      .type = kCountOrNode,
      .fallback = "1",

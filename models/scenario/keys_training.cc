@@ -61,6 +61,31 @@ constexpr KeySpec kKeys[] = {
      .meaning =
          "Whether this is the first iteration, in which ZeRO-3 has no trace to prefetch by."},
 
+    {.path = "training.lora",
+     .type = kFlagOrSection,
+     .fallback = "false",
+     .meaning = "Low-rank adapters: they alone are trained, and all other weights are frozen, "
+                "without gradients and optimizer states. Queries, keys and values, both matrices "
+                "of a gated MLP and every expert have an adapter of their own, as in PEFT."},
+    {.path = "training.lora.rank",
+     .type = kInteger,
+     .fallback = "16",
+     .low = 1,
+     .high = 65'536,
+     .meaning = "Rank of an adapter."},
+    {.path = "training.lora.targets",
+     .type = kChoice,
+     .fallback = "all",
+     .choices = "all|attention|mlp|query_value",
+     .meaning = "Linear layers of the blocks that have adapters: all but the router, those of "
+                "attention, those of the MLP, or queries and values (PEFT's default)."},
+    {.path = "training.frozen_weights",
+     .type = kChoice,
+     .fallback = "16bit",
+     .choices = "16bit|int8|int4",
+     .meaning = "How frozen matrices of the blocks are kept: quantised (QLoRA's are int4) they "
+                "take less memory, travel as they are kept and are dequantised for every use. "
+                "Acts with lora."},
     {.path = "parallelism",
      .otherwise = "every key at its default",
      .meaning = "How ranks divide a model and its samples. Sizes multiply to the number of ranks: "

@@ -46,6 +46,13 @@ constexpr KeySpec kKeys[] = {
      .type = kFlag,
      .fallback = "true",
      .meaning = "Whether a group has a scale only, or a zero point too."},
+    {.path = "zero.quantized_nontrainable_weights",
+     .type = kFlag,
+     .fallback = "false",
+     .meaning = "MixZ++: frozen matrices are kept in INT8, in both shards under hpZ, and travel so "
+                "without being quantised for each gather. The same as training.frozen_weights: "
+                "int8. Stage 3 with training.lora. DeepSpeed's "
+                "zero_quantized_nontrainable_weights."},
     {.path = "zero.secondary_partition_size",
      .type = kCountOrNode,
      .fallback = "1",
@@ -130,6 +137,42 @@ constexpr KeySpec kKeys[] = {
      .meaning = "Type of the gradients that a rank keeps until the optimizer's step, in stages 2 "
                 "and 3: that of the weights, or fp32, which doubles them. DeepSpeed's "
                 "data_types.grad_accum_dtype."},
+    {.path = "zero.offload_optimizer",
+     .otherwise = "everything stays on the GPU",
+     .meaning = "Optimizer states, and gradients of the shard, in the host's memory, and Adam on "
+                "the CPU (ZeRO-Offload). Stages 1 to 3. DeepSpeed's offload_optimizer."},
+    {.path = "zero.offload_optimizer.device",
+     .type = kChoice,
+     .fallback = "none",
+     .choices = "none|cpu|nvme",
+     .meaning = "cpu: the host's memory. none: they stay on the GPU. nvme is refused: it is not "
+                "modelled."},
+    {.path = "zero.offload_optimizer.pin_memory",
+     .type = kFlag,
+     .fallback = "false",
+     .meaning = "Whether the host's buffers are pinned. Copies of others run at half the rate, and "
+                "the host waits for each."},
+    {.path = "zero.offload_optimizer.ratio",
+     .type = kNumber,
+     .fallback = "1",
+     .low = 0,
+     .high = 1,
+     .meaning = "Part of the states that is offloaded; the GPU keeps and updates the rest "
+                "meanwhile (Twin-Flow). Stage 3 only."},
+    {.path = "zero.offload_param",
+     .otherwise = "weights stay on the GPU",
+     .meaning = "Shards of the 16-bit weights in the host's memory: each gather first copies its "
+                "own shards to the GPU (ZeRO-Infinity). Stage 3 only. DeepSpeed's offload_param."},
+    {.path = "zero.offload_param.device",
+     .type = kChoice,
+     .fallback = "none",
+     .choices = "none|cpu|nvme",
+     .meaning = "cpu: the host's memory. none: they stay on the GPU. nvme is refused: it is not "
+                "modelled."},
+    {.path = "zero.offload_param.pin_memory",
+     .type = kFlag,
+     .fallback = "false",
+     .meaning = "Whether the host's buffers are pinned, as in offload_optimizer."},
     {.path = "zero.prefetch_bucket_size",
      .type = kInteger,
      .fallback = "5e7",

@@ -46,6 +46,9 @@ NodeSpec ReadNode(SectionReader section) {
   section.Read("gpu_bandwidth_fraction", &node.gpu_bandwidth_fraction);
   section.Read("gpu_latency", &node.gpu_latency);
   section.Read("pcie_bandwidth", &node.pcie_bandwidth);
+  section.Read("gpus_per_host_link", &node.gpus_per_host_link);
+  section.Read("host_memory", &node.host_memory);
+  section.Read("host_memory_bandwidth", &node.host_memory_bandwidth);
   section.Read("nics", &node.nics);
   section.Read("nic_bandwidth", &node.nic_bandwidth);
   node.gpu = ReadGpu(section.Section("gpu"));
@@ -84,6 +87,7 @@ Calibration ReadCalibration(SectionReader section) {
   section.Read("all_to_all_fraction", &c.all_to_all_fraction);
   section.Read("gemm_fraction", &c.gemm_fraction);
   section.Read("memory_fraction", &c.memory_fraction);
+  section.Read("host_memory_fraction", &c.host_memory_fraction);
   section.Read("kernel_launch", &c.kernel_launch);
   section.Read("host_hook", &c.host_hook);
   section.Read("host_launch", &c.host_launch);

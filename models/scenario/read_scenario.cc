@@ -76,9 +76,9 @@ ReadResult ReadScenarioText(const std::string& text, const std::string& path,
   top.Read("framework", &scenario.framework);
   scenario.cluster = ReadCluster(top.Section("cluster"));
   scenario.model = ReadModel(top.Section("model"));
-  scenario.training = ReadTraining(top.Section("training"));
+  scenario.training = ReadTraining(top.Section("training"), &scenario.model);
   scenario.parallel = ReadParallelism(top.Section("parallelism"));
-  scenario.zero = ReadZero(top.Section("zero"), scenario.data_ranks_per_node());
+  scenario.zero = ReadZero(top.Section("zero"), scenario.data_ranks_per_node(), &scenario.model);
   scenario.fsdp = ReadFsdp(top.Section("fsdp"), top.Has("fsdp"), scenario.data_ranks_per_node());
   CheckOneStrategy(*root, &top);
   scenario.compute = ReadCompute(top.Section("compute"));

@@ -11,8 +11,10 @@ namespace zerosim {
 
 ClusterSpec ReadCluster(SectionReader section);
 TransformerSpec ReadModel(SectionReader section);
-TrainingSpec ReadTraining(SectionReader section);
-ZeroConfig ReadZero(SectionReader section, int gpus_per_node);
+// What is trained of `*model` is written to it.
+TrainingSpec ReadTraining(SectionReader section, TransformerSpec* model);
+// MixZ++ makes the frozen weights of `*model` 8 bits wide.
+ZeroConfig ReadZero(SectionReader section, int gpus_per_node, TransformerSpec* model);
 // Empty unless the section is `given`.
 std::optional<FsdpConfig> ReadFsdp(SectionReader section, bool given, int gpus_per_node);
 ComputeSpec ReadCompute(SectionReader section);

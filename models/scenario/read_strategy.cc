@@ -40,6 +40,31 @@ std::optional<GradientQuantization> ReadQuantizedGradients(SectionReader* strate
   return on ? std::optional(gradients) : std::nullopt;
 }
 
+enum class Device : std::uint8_t { kNone, kCpu, kNvme };
+
+bool ReadDevice(SectionReader* section) {
+  Device device = Device::kNone;
+  section->ReadChoice("device", &device);
+  if (device == Device::kNvme) {
+    section->Report("device", "offload to NVMe is not modelled; cpu and none are");
+  }
+  return device == Device::kCpu;
+}
+
+OffloadConfig ReadOffload(SectionReader* zero) {
+  OffloadConfig offload;
+  SectionReader optimizer = zero->Section("offload_optimizer");
+  offload.optimizer = ReadDevice(&optimizer);
+  optimizer.Read("pin_memory", &offload.optimizer_pinned);
+  optimizer.Read("ratio", &offload.optimizer_ratio);
+  optimizer.Finish();
+  SectionReader parameters = zero->Section("offload_param");
+  offload.parameters = ReadDevice(&parameters);
+  parameters.Read("pin_memory", &offload.parameters_pinned);
+  parameters.Finish();
+  return offload;
+}
+
 std::optional<MixtureSpec> ReadMixture(SectionReader* model, std::int64_t ffn_hidden) {
   const bool there = model->Has("mixture");
   SectionReader section = model->Section("mixture");
@@ -118,7 +143,25 @@ TransformerSpec ReadModel(SectionReader section) {
   return model;
 }
 
-TrainingSpec ReadTraining(SectionReader section) {
+namespace {
+
+std::optional<LoraSpec> ReadLora(SectionReader* training) {
+  const bool on = training->IsOn("lora");
+  SectionReader section = training->Section("lora");
+  LoraSpec lora;
+  section.Read("rank", &lora.rank);
+  section.ReadChoice("targets", &lora.targets);
+  section.Finish();
+  enum class Kept : std::uint8_t { kSixteenBit, kInt8, kInt4 };
+  Kept kept = Kept::kSixteenBit;
+  training->ReadChoice("frozen_weights", &kept);
+  if (kept != Kept::kSixteenBit) lora.frozen_bits = kept == Kept::kInt8 ? 8 : 4;
+  return on ? std::optional(lora) : std::nullopt;
+}
+
+}  // namespace
+
+TrainingSpec ReadTraining(SectionReader section, TransformerSpec* model) {
   TrainingSpec training;
   section.Read("sequence_length", &training.sequence_length);
   section.Read("micro_batch_size", &training.micro_batch_size);
@@ -129,11 +172,12 @@ TrainingSpec ReadTraining(SectionReader section) {
   section.Read("checkpoint_every", &training.checkpoint_every);
   section.Read("partition_checkpoints", &training.partition_checkpoints);
   section.Read("first_step", &training.first_step);
+  model->lora = ReadLora(&section);
   section.Finish();
   return training;
 }
 
-ZeroConfig ReadZero(SectionReader section, int gpus_per_node) {
+ZeroConfig ReadZero(SectionReader section, int gpus_per_node, TransformerSpec* model) {
   ZeroConfig zero;
   section.Read("stage", &zero.stage);
   zero.quantized_weights = ReadQuantizedWeights(&section);
@@ -142,10 +186,20 @@ ZeroConfig ReadZero(SectionReader section, int gpus_per_node) {
   section.ReadCountOrNode("shard_size", gpus_per_node, &zero.shard_size);
   section.ReadChoice("secondary_rule", &zero.secondary_rule);
   zero.quantized_gradients = ReadQuantizedGradients(&section);
+  bool frozen = false;
+  section.Read("quantized_nontrainable_weights", &frozen);
+  if (frozen && model->lora && zero.stage == 3) {
+    if (model->lora->frozen_bits == 4) {
+      section.Report("quantized_nontrainable_weights",
+                     "keeps frozen weights in 8 bits, and training.frozen_weights says int4");
+    }
+    model->lora->frozen_bits = 8;
+  }
   GradientCollective collective{};
   section.ReadChoice("gradient_collective", &collective);
   if (section.Has("gradient_collective")) zero.gradient_collective = collective;
   section.ReadChoice("gradient_precision", &zero.gradient_precision);
+  zero.offload = ReadOffload(&section);
   section.Read("prefetch_bucket_size", &zero.prefetch_bucket_size);
   section.Read("max_live_parameters", &zero.max_live_parameters);
   section.Read("max_reuse_distance", &zero.max_reuse_distance);
@@ -177,6 +231,7 @@ std::optional<FsdpConfig> ReadFsdp(SectionReader section, bool given, int gpus_p
   section.Read("limit_all_gathers", &fsdp.limit_all_gathers);
   section.ReadChoice("reduce_precision", &fsdp.reduce_precision);
   section.Read("no_sync", &fsdp.no_sync);
+  section.Read("offload", &fsdp.offload);
   section.ReadCountOrNode("secondary_partition_size", gpus_per_node,
                           &fsdp.secondary_partition_size);
   fsdp.quantized_weights = ReadQuantizedWeights(&section);

@@ -71,10 +71,10 @@ struct Scenario {
     return std::max(1, cluster.node.gpus / std::max(1, stride));
   }
 
-  // Parameters of a rank's layout that fewer data-parallel ranks than all hold: experts, if
-  // divided.
+  // Trained parameters of a rank's layout that fewer data-parallel ranks than all hold: of experts,
+  // if divided.
   std::int64_t divided_experts(const ModelLayout& layout) const {
-    return parallel.expert > 1 ? layout.expert_parameters() : 0;
+    return parallel.expert > 1 ? layout.trainable_expert_parameters() : 0;
   }
 
   // Ranks that work on samples of their own. Context-parallel ranks share theirs.
@@ -105,6 +105,13 @@ struct Scenario {
   const std::optional<GradientQuantization>& quantized_gradients() const {
     return fsdp ? fsdp->quantized_gradients : zero.quantized_gradients;
   }
+  // What lies in the host's memory: part of the optimizer's states, and the shards of weights.
+  double offloaded_optimizer() const {
+    return fsdp ? (fsdp->offload ? 1 : 0) : zero.offloaded_optimizer();
+  }
+  bool offloads_parameters() const { return fsdp ? fsdp->offload : zero.offloads_parameters(); }
+  bool offloads() const { return offloaded_optimizer() > 0 || offloads_parameters(); }
+
   // Ranks of an hpZ group; 1: there is none.
   int secondary_size() const {
     if (fsdp) return fsdp->secondary_partition_size;

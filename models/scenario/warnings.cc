@@ -73,6 +73,43 @@ void WarnOfFsdpKeys(const Scenario& scenario, Warn warn) {
   }
 }
 
+template <typename Warn>
+void WarnOfOffloadKeys(const Scenario& scenario, const Places& places, Problems* problems,
+                       Warn warn) {
+  const ZeroConfig& zero = scenario.zero;
+  if (!scenario.fsdp) {
+    if (zero.stage == 0) {
+      warn({"zero.offload_optimizer"}, "in stage 0; it belongs to stages 1 to 3");
+    }
+    if (zero.stage != 3) {
+      warn({"zero.offload_param", "zero.offload_optimizer.ratio"},
+           fmt::format("in stage {}; it belongs to stage 3", zero.stage));
+    }
+    if (!zero.offload.optimizer) {
+      warn({"zero.offload_optimizer.pin_memory", "zero.offload_optimizer.ratio"},
+           "without device: cpu");
+    }
+    if (!zero.offload.parameters) warn({"zero.offload_param.pin_memory"}, "without device: cpu");
+    if (zero.offloads_parameters() && zero.has_secondary()) {
+      problems->Warn(places.Of("zero.offload_param"),
+                     "zero.offload_param: with hpZ the second shard lies in the host's memory too, "
+                     "so that every gather crosses PCIe; and DeepSpeed is known to train wrongly "
+                     "with the two together (issues 6889 and 6926: the loss stays constant)");
+    }
+  }
+  if (!scenario.model.lora) {
+    warn({"training.frozen_weights", "zero.quantized_nontrainable_weights"},
+         "without training.lora: nothing is frozen");
+  } else if (!scenario.fsdp && zero.stage != 3) {
+    warn({"zero.quantized_nontrainable_weights"},
+         fmt::format("in stage {}; it belongs to stage 3, and training.frozen_weights to all",
+                     zero.stage));
+  }
+  if (!scenario.offloads()) {
+    warn({"cluster.calibration.host_memory_fraction"}, "without offload");
+  }
+}
+
 // Whether the place is in the file of a framework.
 bool IsFrameworkDefault(const Location& where) {
   return std::filesystem::path(where.file).parent_path().filename() == kFrameworkFolder;
@@ -86,14 +123,16 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
     for (const std::string_view key : keys) {
       const Entry* entry = places.Find(key);
       // A key that says false or 1 asks for nothing, and neither does a framework's default.
-      if (entry == nullptr || entry->value.text == "false" || entry->value.text == "1") continue;
-      if (IsFrameworkDefault(entry->where)) continue;
+      const bool asks = entry != nullptr && entry->value.text != "false" &&
+                        entry->value.text != "1" && entry->value.text != "16bit";
+      if (!asks || IsFrameworkDefault(entry->where)) continue;
       problems->Warn(entry->where, fmt::format("{}: no effect {}", key, why));
     }
   };
   const ZeroConfig& zero = scenario.zero;
   const bool one_node = scenario.cluster.nodes == 1;
 
+  WarnOfOffloadKeys(scenario, places, problems, warn);
   WarnOfSecondaryOfAll(places, scenario, problems);
   if (zero.stage == 0) warn({"zero.gradient_collective"}, "in stage 0, which always all-reduces");
   if (zero.stage < 2) {

@@ -44,6 +44,7 @@ void Validate(const TransformerSpec& spec) {
   RequirePositive("vocabulary", spec.vocabulary);
   if (spec.position == Position::kLearned) RequirePositive("max_positions", spec.max_positions);
   if (spec.mixture) ValidateMixture(*spec.mixture);
+  if (spec.lora) RequirePositive("the adapters' rank", spec.lora->rank);
   if (spec.sliding_window) RequirePositive("the window's length", spec.sliding_window->length);
   if (spec.latent_attention) {
     ValidateLatents(*spec.latent_attention);
@@ -56,6 +57,9 @@ void Validate(const TransformerSpec& spec) {
                                             spec.kv_heads, spec.heads));
   }
 }
+
+constexpr const char* kAdapterA = ".lora_a";
+constexpr const char* kAdapterB = ".lora_b";
 
 // Appends weights and modules.
 class LayoutBuilder {
@@ -70,6 +74,7 @@ class LayoutBuilder {
       }
     }
     for (const Part part : PartsAfterLayers(spec_)) AddOutside(part);
+    if (spec_.lora) FreezeAllButAdapters();
     return std::move(layout_);
   }
 
@@ -88,7 +93,28 @@ class LayoutBuilder {
               std::int64_t columns, bool bias) {
     std::vector<int> weights = {Add(name, rows, columns)};
     if (bias) weights.push_back(Add(name + ".bias", rows, 0));
+    AddAdapters(part, &weights);
     Hook(part, layer, std::move(weights));
+  }
+
+  // A and B of the matrix that is the first of `weights`.
+  void AddAdapters(Part part, std::vector<int>* weights) {
+    const Weight base = layout_.weights[weights->front()];
+    const Adapters adapters = AdaptersOf(part, base.rows, spec_);
+    if (adapters.matrices == 0) return;
+    const std::int64_t rank = spec_.lora->rank;
+    weights->push_back(Add(base.name + kAdapterA, adapters.matrices * rank, base.columns));
+    weights->push_back(Add(base.name + kAdapterB, adapters.outputs, rank));
+  }
+
+  void FreezeAllButAdapters() {
+    for (Weight& weight : layout_.weights) {
+      weight.trainable = weight.name.ends_with(kAdapterA) || weight.name.ends_with(kAdapterB);
+      const bool in_block = weight.name.starts_with("layers.");
+      if (weight.trainable || weight.is_vector() || !in_block) continue;
+      if (weight.name.ends_with(".router") || weight.name.ends_with(".shared_gate")) continue;
+      weight.bits = spec_.lora->frozen_bits;
+    }
   }
 
   void NormOf(Part part, int layer, const std::string& name, std::int64_t width) {
@@ -108,6 +134,7 @@ class LayoutBuilder {
                std::int64_t columns) {
     std::vector<int> weights = {Add(name, rows, columns)};
     if (spec_.mlp_biases()) weights.push_back(Add(name + ".bias", rows, 0));
+    AddAdapters(part, &weights);
     for (const int w : weights) {
       layout_.weights[w].count = spec_.mixture->experts_held();
       layout_.weights[w].expert = true;
@@ -247,12 +274,50 @@ std::int64_t ModelLayout::parameters() const {
   return sum;
 }
 
-std::int64_t ModelLayout::expert_parameters() const {
+std::int64_t ModelLayout::trainable_parameters() const {
   std::int64_t sum = 0;
   for (const Weight& weight : weights) {
-    if (weight.expert) sum += weight.elements();
+    if (weight.trainable) sum += weight.elements();
   }
   return sum;
+}
+
+std::int64_t ModelLayout::trainable_expert_parameters() const {
+  std::int64_t sum = 0;
+  for (const Weight& weight : weights) {
+    if (weight.expert && weight.trainable) sum += weight.elements();
+  }
+  return sum;
+}
+
+Adapters AdaptersOf(Part part, std::int64_t outputs, const TransformerSpec& spec) {
+  if (!spec.lora) return {};
+  const LoraTargets targets = spec.lora->targets;
+  const bool attention = targets == LoraTargets::kAll || targets == LoraTargets::kAttention;
+  const bool mlp = targets == LoraTargets::kAll || targets == LoraTargets::kMlp;
+  switch (part) {
+    case Part::kQkv:
+      if (targets == LoraTargets::kQueryValue) {
+        return {.matrices = 2, .outputs = outputs - spec.kv_hidden()};
+      }
+      return attention ? Adapters{.matrices = 3, .outputs = outputs} : Adapters{};
+    case Part::kAttentionOutput:
+    case Part::kQueryDown:
+    case Part::kQueryUp:
+    case Part::kKvDown:
+    case Part::kKvUp:
+      return attention ? Adapters{.matrices = 1, .outputs = outputs} : Adapters{};
+    case Part::kMlpIn:
+    case Part::kExpertsIn:
+    case Part::kSharedIn:
+      return mlp ? Adapters{.matrices = spec.gated_mlp ? 2 : 1, .outputs = outputs} : Adapters{};
+    case Part::kMlpOut:
+    case Part::kExpertsOut:
+    case Part::kSharedOut:
+      return mlp ? Adapters{.matrices = 1, .outputs = outputs} : Adapters{};
+    default:
+      return {};
+  }
 }
 
 std::int64_t ModelLayout::active_parameters() const {

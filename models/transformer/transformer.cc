@@ -91,6 +91,30 @@ std::vector<Part> PartsOfLayer(const TransformerSpec& spec, bool experts, bool l
   return parts;
 }
 
+namespace {
+
+// Not fewer than the adapters of a layer have: those of seven products of attention, and of three
+// of each MLP with two matrices in.
+double MostAdapterParameters(const TransformerSpec& spec) {
+  if (!spec.lora) return 0;
+  const auto real = [](std::int64_t n) { return static_cast<double>(n); };
+  const LatentAttentionSpec latent = spec.latent_attention.value_or(LatentAttentionSpec{});
+  const double h = real(spec.hidden);
+  const double dimension = std::max(
+      {h / spec.heads, real(spec.own_head_dimension),
+       real(latent.nope_dimension) + real(latent.rope_dimension) + real(latent.value_dimension)});
+  const double attention = h + 3 * spec.heads * dimension + real(latent.query_rank) +
+                           real(latent.kv_rank) + real(latent.rope_dimension);
+  double mlp = h + 2 * real(spec.ffn_hidden);
+  if (spec.mixture) {
+    mlp += real(spec.mixture->experts) * (h + 2 * real(spec.mixture->ffn_hidden)) + h +
+           2 * real(spec.mixture->shared_ffn_hidden);
+  }
+  return real(spec.lora->rank) * (7 * 3 * attention + 3 * mlp);
+}
+
+}  // namespace
+
 double ApproximateParameters(const TransformerSpec& spec) {
   const auto h = static_cast<double>(spec.hidden);
   const auto real = [](std::int64_t n) { return static_cast<double>(n); };
@@ -118,8 +142,8 @@ double ApproximateParameters(const TransformerSpec& spec) {
                 in_and_out * real(m.shared_ffn_hidden));
   }
   const double width = spec.embedding_width > 0 ? real(spec.embedding_width) : h;
-  return spec.layers * (attention + mlp) + 2 * width * (real(spec.vocabulary) + h) +
-         h * real(spec.max_positions);
+  return spec.layers * (attention + mlp + MostAdapterParameters(spec)) +
+         2 * width * (real(spec.vocabulary) + h) + h * real(spec.max_positions);
 }
 
 }  // namespace zerosim

@@ -1,8 +1,8 @@
 // The shape of a decoder-only transformer, and its weights and modules in the order of execution.
 //
 // Not modelled: encoder-decoder models, cross attention, state-space and linear-attention layers,
-// multi-token prediction (DeepSeek-V3's extra layer), vision and audio towers, low-rank adapters,
-// rotary embeddings over a part of the head (computed as over all of it).
+// multi-token prediction (DeepSeek-V3's extra layer), vision and audio towers, rotary embeddings
+// over a part of the head (computed as over all of it).
 #pragma once
 
 #include <cstdint>
@@ -69,6 +69,19 @@ struct SlidingWindowSpec {
   int global_every = 0;  // of the others, layer i (from 0) does if this divides i + 1; 0: none does
 };
 
+// Low-rank adapters (LoRA, arXiv 2106.09685) on the linear layers of the blocks: y = W x + B (A x)
+// with A of rank x inputs and B of outputs x rank. They alone are trained. Queries, keys and values
+// have an adapter each, and so have both matrices of a gated MLP and every expert, as in PEFT. Not
+// modelled: dropout of adapters, adapters of embedding and head, of the router; trained biases.
+enum class LoraTargets : std::uint8_t { kAll, kAttention, kMlp, kQueryValue };
+struct LoraSpec {
+  std::int64_t rank = 16;
+  LoraTargets targets = LoraTargets::kAll;
+  // Of the frozen matrices in blocks, as they are kept: 16, 8 or 4. What lies outside of the
+  // blocks, routers and vectors stay in 16 bit.
+  int frozen_bits = 16;
+};
+
 struct TransformerSpec {
   std::string name;
   int layers = 0;
@@ -97,6 +110,7 @@ struct TransformerSpec {
   std::optional<MixtureSpec> mixture = {};
   std::optional<LatentAttentionSpec> latent_attention = {};
   std::optional<SlidingWindowSpec> sliding_window = {};
+  std::optional<LoraSpec> lora = {};
 
   // Of queries and keys, and of values.
   std::int64_t head_dimension() const;
@@ -128,6 +142,8 @@ struct Weight {
   std::int64_t count = 1;
   std::int64_t active = 1;  // of `count`, those that one token meets
   bool expert = false;      // of experts, which expert parallelism divides
+  bool trainable = true;    // else it has no gradient and no state
+  int bits = 16;            // of an element as it is kept; below 16: FrozenFormat
 
   bool is_vector() const { return columns == 0; }
   std::int64_t tensor_elements() const { return is_vector() ? rows : rows * columns; }
@@ -187,8 +203,9 @@ struct ModelLayout {
   std::vector<Weight> weights;
   std::vector<Module> modules;
 
-  std::int64_t parameters() const;         // of all weights, each counted once
-  std::int64_t expert_parameters() const;  // of experts
+  std::int64_t parameters() const;  // of all weights, each counted once
+  std::int64_t trainable_parameters() const;
+  std::int64_t trainable_expert_parameters() const;
   std::int64_t active_parameters() const;  // without the experts that a token does not meet
   std::int64_t layer_parameters() const;   // of the largest layer
 };
@@ -198,6 +215,14 @@ struct ModelLayout {
 std::vector<Part> PartsOfLayer(const TransformerSpec& spec, bool experts, bool local);
 std::vector<Part> PartsBeforeLayers(const TransformerSpec& spec);
 std::vector<Part> PartsAfterLayers(const TransformerSpec& spec);
+
+// Adapters of one product with `outputs` outputs: pairs of matrices, and the outputs that they add
+// to. Without LoRA or where it does not reach there are none.
+struct Adapters {
+  std::int64_t matrices = 0;
+  std::int64_t outputs = 0;
+};
+Adapters AdaptersOf(Part part, std::int64_t outputs, const TransformerSpec& spec);
 
 // Lays out `spec`. Throws std::invalid_argument if a dimension is not positive, heads do not divide
 // hidden (without a head dimension), kv_heads do not divide heads, or a token meets more experts

@@ -33,6 +33,18 @@ struct OverlapPolicy {
   bool operator==(const OverlapPolicy&) const = default;
 };
 
+// What lies in the host's memory instead of the GPU's: ZeRO-Offload (arXiv 2101.06840) and
+// ZeRO-Infinity's parameters (runtime/zero/offload_config.py). NVMe is not modelled.
+struct OffloadConfig {
+  bool optimizer = false;      // stages 1 to 3: states, and gradients of the shard; Adam on the CPU
+  double optimizer_ratio = 1;  // stage 3: part of the states that is there (Twin-Flow)
+  bool optimizer_pinned = false;
+  bool parameters = false;  // stage 3: the 16-bit shards
+  bool parameters_pinned = false;
+
+  bool operator==(const OffloadConfig&) const = default;
+};
+
 struct ZeroConfig {
   int stage = 0;
   std::optional<QuantizationFormat> quantized_weights;      // qwZ
@@ -45,6 +57,7 @@ struct ZeroConfig {
   std::optional<GradientCollective> gradient_collective;  // empty: the stage's default
   GradientPrecision gradient_precision = GradientPrecision::kModel;
   OverlapPolicy overlap;
+  OffloadConfig offload;
 
   // All in elements, as in DeepSpeed.
   std::int64_t prefetch_bucket_size = 50'000'000;
@@ -61,6 +74,12 @@ struct ZeroConfig {
                                                    : GradientCollective::kAllReduce);
   }
   bool overlaps() const { return overlap_comm.value_or(stage == 3); }
+  // Part of the optimizer's states in the host's memory.
+  double offloaded_optimizer() const {
+    if (stage == 0 || !offload.optimizer) return 0;
+    return stage == 3 ? offload.optimizer_ratio : 1;
+  }
+  bool offloads_parameters() const { return stage == 3 && offload.parameters; }
   bool has_secondary() const { return stage == 3 && secondary_partition_size > 1; }
 
   bool operator==(const ZeroConfig&) const = default;

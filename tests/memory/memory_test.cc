@@ -1,5 +1,7 @@
 #include "models/memory/memory.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -96,12 +98,147 @@ TEST_P(Zero2Buffers, ExplainWhatContiguousGradientsOverlapAndBucketCost) {
 INSTANTIATE_TEST_SUITE_P(
     Issue1302, Zero2Buffers,
     ::testing::Values(BucketRow{"Overlapped500M", true, true, 500'000'000, 21152},
+                      BucketRow{"Unscattered500M", true, true, 500'000'000, 21152},
                       BucketRow{"Single500M", true, false, 500'000'000, 20198},
                       BucketRow{"Overlapped100M", true, true, 100'000'000, 19625},
                       BucketRow{"Overlapped10M", true, true, 10'000'000, 19284},
                       BucketRow{"ScatteredOverlapped", false, true, 500'000'000, 19247},
                       BucketRow{"Scattered", false, false, 10'000'000, 19247}),
     [](const auto& row) { return row.param.name; });
+
+// DeepSpeed's estimators of model states (estimate_zero2_model_states_mem_needs, .../stage3.py), of
+// P parameters on n nodes of g GPUs; L: the largest layer's. The factor 1.5 of the host's memory is
+// theirs ("additional_buffer_factor").
+struct Estimate {
+  double gpu = 0;
+  double cpu = 0;
+};
+
+constexpr double kCpuFactor = 1.5;
+
+Estimate EstimateZero2(double parameters, int nodes, int gpus, bool offload) {
+  if (offload) {
+    return {2 * parameters, parameters * std::max(4 * nodes * gpus, 16) * kCpuFactor};
+  }
+  // The code says 2 P + 18 P / W since 2022; its documentation still prints this.
+  return {4 * parameters + 16 * parameters / (nodes * gpus), parameters * 4 * gpus * kCpuFactor};
+}
+
+Estimate EstimateZero3(double parameters, double layer, int nodes, int gpus, bool offload_optimizer,
+                       bool offload_param, bool zero_init) {
+  const double world = nodes * gpus;
+  if (!offload_optimizer) {
+    return {4 * layer + 18 * parameters / world,
+            (zero_init ? layer * 4 : parameters * 4) * gpus * kCpuFactor};
+  }
+  const double host = offload_param ? 18.0 : 16.0;
+  return {
+      4 * layer + (offload_param ? 0 : 2 * parameters / world),
+      parameters * (zero_init ? host / nodes : std::max(4.0 * gpus, host / nodes)) * kCpuFactor};
+}
+
+constexpr double kGibibyte = 1024.0 * 1024 * 1024;
+
+// What DeepSpeed's documentation prints (docs/code-docs/source/memory.rst) for t5-3b, 2851M
+// parameters with a largest layer of 32M, on 8 GPUs, and for t5-large on 4.
+TEST(DeepSpeedEstimator, IsUnderstood) {
+  const double p = 2851e6;
+  const double l = 32e6;
+  const auto expect = [](Estimate estimate, double gpu_gib, double cpu_gib) {
+    EXPECT_NEAR(estimate.gpu / kGibibyte, gpu_gib, 0.01);
+    EXPECT_NEAR(estimate.cpu / kGibibyte, cpu_gib, 0.1);
+  };
+  expect(EstimateZero3(p, l, 1, 8, false, false, true), 6.09, 1.43);
+  expect(EstimateZero3(p, l, 1, 8, true, false, true), 0.78, 63.72);
+  expect(EstimateZero3(p, l, 1, 8, true, true, true), 0.12, 71.69);
+  expect(EstimateZero3(p, l, 1, 8, false, false, false), 6.09, 127.45);
+  expect(EstimateZero2(p, 1, 8, false), 15.93, 127.45);
+  expect(EstimateZero2(p, 1, 8, true), 5.31, 127.45);
+  EXPECT_NEAR(EstimateZero3(737.67e6, 32.90e6, 1, 4, false, false, true).gpu / kMebibyte, 3291, 1);
+}
+
+Scenario OnEight(int stage, OffloadConfig offload) {
+  Scenario scenario = Tutorial();
+  scenario.cluster.nodes = 1;
+  scenario.cluster.node.gpus = 8;
+  scenario.zero.stage = stage;
+  scenario.zero.contiguous_gradients = false;
+  scenario.zero.offload = offload;
+  return scenario;
+}
+
+// On the GPU the states agree with the estimator, which adds 4 L for a layer at work (here part of
+// the step) and, in stage 3 without offload, 2 P / W that the states do not have.
+TEST(StaticMemory, WithOffloadIsWhatDeepSpeedEstimatesForTheGpu) {
+  const std::int64_t p = 2'851'000'000;
+  const auto states = [&](int stage, OffloadConfig offload) {
+    const StaticMemory memory = StaticMemoryOf(OnEight(stage, offload), OneMatrix(p));
+    return static_cast<double>(memory.allocated().count());
+  };
+  const auto real = static_cast<double>(p);
+  const OffloadConfig all = {.optimizer = true, .parameters = true};
+
+  EXPECT_EQ(states(3, {}) + 2 * real / 8, EstimateZero3(real, 0, 1, 8, false, false, true).gpu);
+  EXPECT_EQ(states(3, {.optimizer = true}), EstimateZero3(real, 0, 1, 8, true, false, true).gpu);
+  EXPECT_EQ(states(3, all), EstimateZero3(real, 0, 1, 8, true, true, true).gpu);
+  EXPECT_EQ(states(2, {.optimizer = true}), EstimateZero2(real, 1, 8, true).gpu);
+  // Parameters and gradients in full, of which stage 1 offloads none.
+  EXPECT_EQ(states(1, {.optimizer = true}), 4 * real);
+}
+
+// A parameter on the host: 12 bytes of states, 4 of their gradient, 2 of gradients that are summed,
+// 2 of the weight. The estimator counts 16 and 18, times 1.5.
+TEST(StaticMemory, CountsWhatOffloadPutsOnTheHost) {
+  const std::int64_t p = 2'851'000'000;
+  const auto host = [&](const Scenario& scenario) {
+    return StaticMemoryOf(scenario, OneMatrix(p)).host.count();
+  };
+  const OffloadConfig all = {.optimizer = true, .parameters = true};
+  Scenario part = OnEight(3, {.optimizer = true, .optimizer_ratio = 0.5});
+
+  EXPECT_EQ(host(OnEight(3, {})), 0);
+  EXPECT_EQ(host(OnEight(3, {.optimizer = true})), 18 * p / 8);
+  EXPECT_EQ(host(OnEight(3, all)), 20 * p / 8);
+  EXPECT_EQ(host(part), (16 / 2 + 2) * p / 8);
+  EXPECT_EQ(StaticMemoryOf(part, OneMatrix(p)).optimizer.count(), 12 * p / 16);
+  EXPECT_EQ(host(OnEight(2, {.optimizer = true})), 16 * p / 8);
+  Scenario accumulating = OnEight(2, {.optimizer = true});
+  accumulating.training.gradient_accumulation_steps = 2;
+  EXPECT_EQ(host(accumulating), 18 * p / 8);
+  const auto real = static_cast<double>(p);
+  for (const bool parameters : {false, true}) {
+    const double estimate = EstimateZero3(real, 0, 1, 8, true, parameters, true).cpu / 8;
+    const auto ours =
+        static_cast<double>(host(OnEight(3, {.optimizer = true, .parameters = parameters})));
+    EXPECT_LT(ours, estimate);
+    EXPECT_GT(ours, estimate / kCpuFactor);
+  }
+}
+
+TEST(StaticMemory, OfFsdpWithOffloadIsAllOnTheHost) {
+  Scenario scenario = OnEight(3, {});
+  scenario.fsdp.emplace();
+  const StaticMemory without = StaticMemoryOf(scenario, OneMatrix(8'000'000));
+  scenario.fsdp->offload = true;
+  const StaticMemory with = StaticMemoryOf(scenario, OneMatrix(8'000'000));
+
+  EXPECT_EQ(with.allocated(), Bytes());
+  EXPECT_EQ(with.host, without.allocated());
+  EXPECT_EQ(with.host, Bytes::Count(16'000'000));
+}
+
+// ZeRO++ (arXiv 2306.10209, section 4.2): hpZ on groups of 16 takes 8.9 times ZeRO-3's states for
+// 100B parameters on 1024 GPUs; by the formula 9.0, 2 P / 16 beside 16 P / 1024.
+TEST(StaticMemory, OfHpzOn1024GpusIsNineTimesThatOfZero3) {
+  Scenario scenario = Tutorial();
+  scenario.cluster.nodes = 64;
+  const std::int64_t p = 102'400'000'000;
+  const Bytes states = StaticMemoryOf(scenario, OneMatrix(p)).allocated();
+  const Bytes secondary = Bytes::Count(2 * p / 16);
+
+  EXPECT_EQ(states, Bytes::Count(16 * p / 1024));
+  EXPECT_DOUBLE_EQ(Ratio(states + secondary, states), 9.0);
+}
 
 // Printed after the optimizer step: 4421.16 MiB. On paper 16 P / 64 = 4395.4, persistent vectors
 // 2 * (40 * 13 + 2) * 6144 = 6.1 and the gradient bucket 2 * 1e7 = 19.1 MiB.

@@ -464,13 +464,13 @@ TEST(ExpertParallelism, SendsTokensToTheirExpertsAndBackInEveryPass) {
 TEST(ExpertParallelism, GathersAndReducesExpertsOverThoseThatHoldTheSame) {
   const Scenario s = Experts(4);
   const ModelLayout rank = Layout(RankModel(s.model, s.parallel));
-  const std::int64_t experts = rank.expert_parameters();
+  const std::int64_t experts = rank.trainable_expert_parameters();
   const StepProgram program = BuildRank(s);
 
   // A quarter of the experts each, all of them together.
-  EXPECT_EQ(4 * experts, Layout(s.model).expert_parameters());
+  EXPECT_EQ(4 * experts, Layout(s.model).trainable_expert_parameters());
   EXPECT_EQ(rank.parameters() - experts,
-            Layout(s.model).parameters() - Layout(s.model).expert_parameters());
+            Layout(s.model).parameters() - Layout(s.model).trainable_expert_parameters());
   std::map<std::string, Bytes> payload;
   for (const Call& call : program.calls) {
     const CallKind& kind = program.kinds[call.kind];

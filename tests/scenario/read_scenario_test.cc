@@ -357,5 +357,36 @@ TEST(Warnings, SayThatSelectiveCheckpointingSavesNothingOfFusedAttention) {
   EXPECT_THAT(ReadSmall(SmallScenario(), fused).warnings, IsEmpty());
 }
 
+TEST(ReadScenario, ReadsAdaptersAndHowFrozenWeightsAreKept) {
+  const auto lora = [](const std::vector<Override>& set) {
+    return ReadSmall(SmallScenario(), set).scenario.model.lora;
+  };
+  EXPECT_FALSE(lora({}).has_value());
+  EXPECT_FALSE(lora({{"training.lora", "false"}}).has_value());
+  EXPECT_EQ(lora({{"training.lora", "true"}})->rank, 16);
+  const auto given = lora(
+      {{"training.lora", "{rank: 8, targets: query_value}"}, {"training.frozen_weights", "int4"}});
+  EXPECT_EQ(given->rank, 8);
+  EXPECT_EQ(given->targets, LoraTargets::kQueryValue);
+  EXPECT_EQ(given->frozen_bits, 4);
+  const Override mixz = {"zero.quantized_nontrainable_weights", "true"};
+  EXPECT_EQ(lora({{"training.lora", "true"}, mixz})->frozen_bits, 8);
+  EXPECT_EQ(lora({{"training.lora", "true"}, mixz, {"zero.stage", "2"}})->frozen_bits, 16);
+}
+
+TEST(ReadScenario, WarnsOfFrozenWeightsWhereNoneAre) {
+  const auto warnings = [](const std::vector<Override>& set) {
+    return ReadSmall(SmallScenario(), set).warnings;
+  };
+  EXPECT_THAT(warnings({{"training.frozen_weights", "int8"}}),
+              testing::ElementsAre(testing::HasSubstr(
+                  "training.frozen_weights: no effect without training.lora: nothing is frozen")));
+  EXPECT_THAT(warnings({{"training.frozen_weights", "16bit"}}), testing::IsEmpty());
+  EXPECT_THAT(warnings({{"training.lora", "true"},
+                        {"zero.quantized_nontrainable_weights", "true"},
+                        {"zero.stage", "2"}}),
+              testing::Contains(testing::HasSubstr("no effect in stage 2")));
+}
+
 }  // namespace
 }  // namespace zerosim

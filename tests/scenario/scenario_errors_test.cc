@@ -497,5 +497,54 @@ TEST(ScenarioErrors, NameAFileThatIsNotThere) {
   }
 }
 
+TEST(ScenarioErrors, OffloadSaysWhatItNeeds) {
+  EXPECT_THAT(ErrorOf(SmallScenario() + "  offload_optimizer: {device: cpu}\n"),
+              HasSubstr("s.yaml:11:3: error: zero.offload_optimizer: needs the rate of the node's "
+                        "memory, at which the CPU's optimizer runs: "
+                        "cluster.node.host_memory_bandwidth, such as 200 GB/s"));
+  EXPECT_THAT(ErrorOf(SmallScenario() + "  offload_optimizer: {device: nvme}\n"),
+              HasSubstr("zero.offload_optimizer.device: offload to NVMe is not modelled; cpu and "
+                        "none are"));
+  EXPECT_THAT(ErrorOf(SmallScenario() + "  offload_param: {device: nvme}\n"),
+              HasSubstr("zero.offload_param.device: offload to NVMe is not modelled"));
+  // Weights alone need no optimizer on the CPU.
+  EXPECT_EQ(ErrorOf(SmallScenario() + "  offload_param: {device: cpu}\n"), "");
+}
+
+TEST(ScenarioErrors, OffloadOfFsdpNeedsNoSyncAndShards) {
+  const std::vector<Override> set = {{"cluster.node.host_memory_bandwidth", "200 GB/s"},
+                                     {"training.gradient_accumulation_steps", "2"}};
+  const auto with = [](const std::string& fsdp) {
+    return Small("zero:\n  stage: 3\n", "fsdp: " + fsdp + "\n");
+  };
+  EXPECT_THAT(ErrorOf(with("{offload: true}"), set),
+              HasSubstr("fsdp.offload: expected no_sync: true with 2 micro-steps"));
+  EXPECT_EQ(ErrorOf(with("{offload: true, no_sync: true}"), set), "");
+  EXPECT_THAT(ErrorOf(with("{offload: true, no_sync: true, sharding: no_shard}"), set),
+              HasSubstr("fsdp.offload: expected another sharding than no_shard"));
+}
+
+TEST(ScenarioErrors, FrozenWeightsAreKeptInOneWay) {
+  EXPECT_THAT(ErrorOf(SmallScenario(), {{"training.lora", "true"},
+                                        {"training.frozen_weights", "int4"},
+                                        {"zero.quantized_nontrainable_weights", "true"}}),
+              HasSubstr("zero.quantized_nontrainable_weights: keeps frozen weights in 8 bits, and "
+                        "training.frozen_weights says int4"));
+}
+
+TEST(ScenarioWarnings, NameWhatOffloadDoesNot) {
+  const auto warnings = [](const std::string& more) {
+    std::string all;
+    const std::vector<Override> set = {{"cluster.node.host_memory_bandwidth", "200 GB/s"}};
+    for (const auto& w : ReadSmall(SmallScenario() + more, set).warnings) all += w + "\n";
+    return all;
+  };
+  EXPECT_THAT(warnings("  offload_param: {device: cpu}\n  secondary_partition_size: node\n"),
+              HasSubstr("issues 6889 and 6926"));
+  EXPECT_THAT(warnings("  offload_optimizer: {ratio: 0.5}\n"),
+              HasSubstr("zero.offload_optimizer.ratio: no effect without device: cpu"));
+  EXPECT_EQ(warnings("  offload_optimizer: {device: cpu, ratio: 0.5}\n"), "");
+}
+
 }  // namespace
 }  // namespace zerosim

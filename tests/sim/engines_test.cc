@@ -61,6 +61,38 @@ const Strategy kStrategies[] = {
     {"hpz", [](Scenario* s) { s->zero.secondary_partition_size = s->cluster.node.gpus; }},
     {"hpz_half_node", [](Scenario* s) { s->zero.secondary_partition_size = 2; }},
     {"qgz", [](Scenario* s) { s->zero.quantized_gradients = GradientQuantization{}; }},
+    {"offload",
+     [](Scenario* s) {
+       s->training.gradient_accumulation_steps = 2;
+       s->zero.offload = {.optimizer = true, .optimizer_pinned = true};
+     }},
+    {"offload_pageable_part",
+     [](Scenario* s) { s->zero.offload = {.optimizer = true, .optimizer_ratio = 0.3}; }},
+    {"offload_weights_hpz",
+     [](Scenario* s) {
+       s->zero.secondary_partition_size = s->cluster.node.gpus;
+       s->zero.offload = {.optimizer = true,
+                          .optimizer_pinned = true,
+                          .parameters = true,
+                          .parameters_pinned = true};
+     }},
+    {"offload_stage2",
+     [](Scenario* s) {
+       s->zero.stage = 2;
+       s->training.gradient_accumulation_steps = 2;
+       s->zero.offload = {.optimizer = true, .optimizer_pinned = true};
+     }},
+    {"offload_fsdp", [](Scenario* s) { s->fsdp.emplace().offload = true; }},
+    {"lora_mixz",
+     [](Scenario* s) {
+       s->model.lora = LoraSpec{.frozen_bits = 8};
+       s->zero.secondary_partition_size = s->cluster.node.gpus;
+     }},
+    {"lora_fsdp",
+     [](Scenario* s) {
+       s->model.lora = LoraSpec{.frozen_bits = 4};
+       s->fsdp.emplace();
+     }},
     {"qgz_asynchronous",
      [](Scenario* s) {
        s->zero.quantized_gradients = GradientQuantization{};

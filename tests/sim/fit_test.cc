@@ -8,10 +8,11 @@
 namespace zerosim {
 namespace {
 
-// 8 GPUs, and no room in the limits of live parameters.
+// 8 GPUs, no room in the limits of live parameters, and hosts of which nothing is known.
 Scenario EightGpus() {
   Scenario s = SmallScenario(2, 4);
   s.zero.max_live_parameters = 50'000'000;
+  s.cluster.node.host_memory_bandwidth = {};
   return s;
 }
 
@@ -62,6 +63,25 @@ TEST(SmallestFittingChange, OffersNoNodesThatAFixedGlobalBatchCannotFeed) {
   EXPECT_FALSE(fixed);
   ASSERT_TRUE(free);
   EXPECT_EQ(free->setting, "cluster.nodes=4");
+}
+
+TEST(SmallestFittingChange, OffloadsToHostsThatHaveTheRoom) {
+  Scenario s = EightGpus();
+  s.zero.contiguous_gradients = false;
+  s.cluster.node.gpu.memory = PeakMemory(s) - Bytes::Count(50'000'000);
+  s.cluster.node.host_memory_bandwidth = BytesPerSecond::GigabytesPerSecond(200);
+
+  const auto unknown = SmallestFittingChange(s);
+  s.cluster.node.host_memory = Bytes::Count(1'000'000'000);
+  const auto enough = SmallestFittingChange(s);
+  s.cluster.node.host_memory = Bytes::Count(100'000'000);
+  const auto little = SmallestFittingChange(s);
+
+  const char* const offload = "zero.offload_optimizer='{device: cpu, pin_memory: true}'";
+  ASSERT_TRUE(unknown && enough && little);
+  EXPECT_EQ(unknown->setting, offload);
+  EXPECT_EQ(enough->setting, offload);
+  EXPECT_EQ(little->setting, "cluster.nodes=4");
 }
 
 TEST(SmallestFittingChange, PrefersFewerLiveParametersToAll) {

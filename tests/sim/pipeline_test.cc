@@ -144,6 +144,7 @@ TEST(Pipeline, BubbleIsThatOfTheClosedForm) {
   s.compute.mfu = 0.4;
   s.model.vocabulary = 8;
   s.cluster.fabric.nic_bandwidth = BytesPerSecond::GigabytesPerSecond(1e6);
+  s.cluster.node.pcie_bandwidth = s.cluster.fabric.nic_bandwidth;
   s.cluster.fabric.latency = Seconds();
   s.cluster.node.gpu_latency = Seconds();
   s.cluster.calibration.collective_launch.value = 0;

@@ -95,6 +95,22 @@ inline void DrawParallelism(Draws* draws, Scenario* s) {
   if (s->fsdp->secondary_partition_size > 1) s->fsdp->secondary_partition_size = local;
 }
 
+inline void DrawOffload(Draws* draws, Scenario* s) {
+  s->cluster.node.gpus_per_host_link = draws->From({1, 2});
+  if (s->fsdp) {
+    // FSDP's offload needs both.
+    s->fsdp->offload = s->fsdp->sharding != FsdpStrategy::kNoShard;
+    s->fsdp->no_sync = true;
+    return;
+  }
+  OffloadConfig& offload = s->zero.offload;
+  offload.optimizer = draws->From({true, true, false});
+  offload.optimizer_ratio = draws->From({1.0, 1.0, 0.4});
+  offload.optimizer_pinned = draws->Coin();
+  offload.parameters = draws->Coin();
+  offload.parameters_pinned = draws->Coin();
+}
+
 inline Scenario RandomScenario(unsigned seed) {
   Draws draws(seed);
   Scenario s = SmallScenario(draws.From({1, 2, 3}), draws.From({1, 2, 4}));
@@ -127,6 +143,13 @@ inline Scenario RandomScenario(unsigned seed) {
   zero.shard_size = draws.From({0, 0, 0, s.cluster.node.gpus});
   if (draws.From({false, false, true})) DrawFsdp(&draws, &s);
   if (draws.From({false, false, true})) DrawParallelism(&draws, &s);
+  if (draws.From({false, false, true})) DrawOffload(&draws, &s);
+  if (draws.From({false, false, true})) {
+    s.model.lora = LoraSpec{
+        .rank = 8,
+        .targets = draws.From({LoraTargets::kAll, LoraTargets::kMlp, LoraTargets::kQueryValue}),
+        .frozen_bits = draws.From({16, 8, 4})};
+  }
   return s;
 }
 

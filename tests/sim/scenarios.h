@@ -17,6 +17,8 @@ inline Scenario SmallScenario(int nodes, int gpus) {
   node.gpu.memory_bandwidth = BytesPerSecond::GigabytesPerSecond(1000);
   node.gpu_bandwidth = BytesPerSecond::GigabytesPerSecond(100);
   node.gpu_latency = Seconds::Micros(2);
+  node.pcie_bandwidth = BytesPerSecond::GigabytesPerSecond(25);
+  node.host_memory_bandwidth = BytesPerSecond::GigabytesPerSecond(200);
   s.cluster.fabric.nic_bandwidth = BytesPerSecond::GigabitsPerSecond(100);
   s.cluster.fabric.latency = Seconds::Micros(5);
   s.model.layers = 4;

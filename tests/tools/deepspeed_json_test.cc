@@ -37,6 +37,7 @@ ZeroConfig Sayable(ZeroConfig zero) {
   zero.gradient_collective = zero.collective();
   zero.overlap = {};
   zero.secondary_rule = {};
+  zero.offload = {};
   if (zero.quantized_weights) zero.quantized_weights.emplace();
   if (zero.quantized_gradients) zero.quantized_gradients.emplace();
   if (zero.stage == 0) zero.gradient_collective.reset();

@@ -24,6 +24,15 @@ const char* NameOf(FsdpStrategy strategy) {
 std::string StrategyText(const Scenario& s) {
   std::string text = s.fsdp ? fmt::format("FSDP {}", NameOf(s.fsdp->sharding))
                             : fmt::format("ZeRO stage {}", s.zero.stage);
+  if (const auto& lora = s.model.lora) {
+    text += fmt::format(", LoRA of rank {}", lora->rank);
+    if (lora->frozen_bits < 16) text += fmt::format(" on weights in {} bits", lora->frozen_bits);
+  }
+  if (s.offloads()) {
+    text += fmt::format(", {} on the host", s.offloaded_optimizer() == 0 ? "weights"
+                                            : s.offloads_parameters()    ? "optimizer and weights"
+                                                                         : "optimizer");
+  }
   if (!s.shards_weights()) return text;
   if (const auto& format = s.quantized_weights()) {
     text += fmt::format(", qwZ in {} bits", format->bits);

@@ -32,6 +32,9 @@ Json ToJson(const MemoryReport& m) {
           {"capacity_bytes", m.capacity.count()},
           {"fits", m.fits},
           {"peak_at", m.peak_at},
+          {"host_bytes_per_node", m.host_per_node.count()},
+          {"host_capacity_bytes", m.host_capacity.count()},
+          {"host_fits", m.host_fits},
           {"terms",
            {{"parameters", t.parameters.count()},
             {"gradients", t.gradients.count()},
@@ -96,6 +99,7 @@ Json ReportJson(const StepReport& r) {
                      {"scenario", r.scenario}};
   json["world_size"] = r.world_size;
   json["parameters"] = r.parameters;
+  json["trainable_parameters"] = r.trainable_parameters;
   json["step_time_s"] = r.step.seconds();
   json["step_time_interval_s"] = Json::array({r.step_low.seconds(), r.step_high.seconds()});
   json["throughput"] = {{"tflops_per_gpu", r.tflops_per_gpu},

@@ -166,6 +166,12 @@ void AddMemory(const StepReport& r, Lines& out) {
   out.Add("  {:<20}{:>10}  {}\n", "capacity", FormatBytes(m.capacity),
           m.fits ? "fits" : "DOES NOT FIT: this step cannot run");
   out.Add("  {:<20}{:>10}\n", "after the step", FormatBytes(m.after_step));
+  if (m.host_per_node != Bytes()) {
+    out.Add("  {:<20}{:>10}  of a node's memory{}\n", "offloaded", FormatBytes(m.host_per_node),
+            m.host_capacity == Bytes() ? ""
+                                       : fmt::format(", {}: {}", FormatBytes(m.host_capacity),
+                                                     m.host_fits ? "fits" : "DOES NOT FIT"));
+  }
   if (!m.peak_at.empty()) out.Add("  peak when the host launches {}\n", m.peak_at);
 }
 

@@ -63,6 +63,11 @@ void Dump(const std::string& stage, const Scenario& scenario) {
 
 void RequireFit(const std::string& path, const StepReport& report) {
   const MemoryReport& memory = report.memory;
+  if (memory.fits && !memory.host_fits) {
+    throw UsageError(fmt::format("{}: does not fit: offload needs {} of a node's memory of {}",
+                                 path, FormatBytes(memory.host_per_node),
+                                 FormatBytes(memory.host_capacity)));
+  }
   if (memory.fits) return;
   throw UsageError(fmt::format("{}: does not fit: needs {} a GPU of {}, when the host launches {}",
                                path, FormatBytes(memory.peak), FormatBytes(memory.capacity),

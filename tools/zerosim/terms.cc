@@ -179,6 +179,9 @@ constexpr auto kFieldTerms = std::to_array<Term>({
      "Bytes that one node sends to others in one optimizer step, over all its NICs. In units of M "
      "it "
      "shows what a strategy costs: 3 for ZeRO-3, 0.75 for ZeRO++."},
+    {"optimizer on the CPU", "s",
+     "Part of the critical path in which the optimizer ran on the CPU, at the rate of the host's "
+     "memory, which the ranks of a node share."},
     {"optimizer states", "bytes",
      "With Adam in mixed precision 12 bytes a parameter: a 32-bit copy of the weights, momentum "
      "and "
@@ -191,6 +194,12 @@ constexpr auto kFieldTerms = std::to_array<Term>({
     {"payload", "bytes",
      "Full vectors of the collectives at the precision of the model, as if nothing was quantized. "
      "Compare with wire."},
+    {"pcie from host", "",
+     "A GPU's part of its PCIe link from the memory of its node, over which offloaded weights come "
+     "back."},
+    {"pcie to host", "",
+     "A GPU's part of its PCIe link to the memory of its node, over which gradients leave with "
+     "offload."},
     {"peak", "bytes",
      "The most memory that a GPU needs at any instant of the step; the report names the instant: "
      "what the host launches then, which may run on the GPU much later."},

@@ -20,7 +20,8 @@ constexpr auto kResultKeys = std::to_array<Term>({
     {"zerosim.link_classes", "", "Number of link classes that were simulated."},
     {"zerosim.scenario", "", "Name of the scenario."},
     {"world_size", "", "Number of ranks, one a GPU."},
-    {"parameters", "", "Number of parameters of the model."},
+    {"parameters", "", "Number of parameters of the model, adapters included."},
+    {"trainable_parameters", "", "Those of them that are trained: all, or the adapters."},
     {"step_time_s", "s", "Time of one optimizer step: the product's number."},
     {"step_time_interval_s", "s",
      "Step time with the calibration's uncertain parameters at either end of their ranges: [low, "
@@ -96,6 +97,12 @@ constexpr auto kResultKeys = std::to_array<Term>({
     {"memory.peak_at", "",
      "Operation that the host launches at the peak, and when: allocators work in the order of the "
      "host, which is ahead of the GPU."},
+    {"memory.host_bytes_per_node", "bytes",
+     "What offload keeps in the memory of one node: states, gradients and weights of its ranks."},
+    {"memory.host_capacity_bytes", "bytes", "cluster.node.host_memory; 0 if it is not known."},
+    {"memory.host_fits", "",
+     "Whether what is offloaded is within it; true if the capacity is not known. --require-fit "
+     "makes false an error."},
     {"memory.terms", "", "What the peak is made of."},
     {"memory.terms.parameters", "bytes", "Shard of the 16-bit weights, and unsharded small ones."},
     {"memory.terms.gradients", "bytes", "Gradients that are kept until the optimizer step."},
