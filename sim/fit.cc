@@ -67,8 +67,7 @@ void AddPersistence(const Scenario& s, std::vector<Candidate>* out) {
   if (s.fsdp || s.zero.stage != 3 || s.zero.param_persistence_threshold <= usual) return;
   Scenario changed = s;
   changed.zero.param_persistence_threshold = usual;
-  out->push_back(
-      {fmt::format("zero.param_persistence_threshold={}", usual), std::move(changed)});
+  out->push_back({fmt::format("zero.param_persistence_threshold={}", usual), std::move(changed)});
 }
 
 void AddSecondary(const Scenario& s, std::vector<Candidate>* out) {
