@@ -8,7 +8,6 @@
 
 #include "models/core/units_text.h"
 #include "models/frameworks/deepspeed_importer.h"
-#include "models/frameworks/known_problems.h"
 
 namespace zerosim {
 namespace {
@@ -28,7 +27,8 @@ Node DeepSpeedImporter::Run() {
   ImportGradients();
   ImportPrecision();
   ImportBatch();
-  RefuseOffload();
+  ImportOffload("offload_optimizer", "cpu_offload");
+  ImportOffload("offload_param", "cpu_offload_param");
   RefuseOtherOptimizers();
   file_.NoteWithoutEffect();
 
@@ -183,24 +183,56 @@ void DeepSpeedImporter::ImportHiddenSizes() {
   }
 }
 
-void DeepSpeedImporter::RefuseOffload() {
-  const auto refuse = [&](const char* path, const std::string& device) {
-    const Entry* size = file_.Given("zero_optimization.zero_hpz_partition_size");
-    const bool secondary =
-        size != nullptr && size->value.is_text() && ParseInteger(size->value.text).value_or(1) > 1;
-    file_.Report(*file_.Find(path), path,
-                 fmt::format("offload to {} is not supported yet{}; leave it out", device,
-                             secondary ? fmt::format(", and {}", kOffloadWithSecondary) : ""));
+// The section `name` of what is offloaded. `old_name`: a flag that means device: cpu, whatever the
+// section says. What is not offloaded has no other keys.
+void DeepSpeedImporter::ImportOffload(const char* name, const char* old_name) {
+  const std::string section = JoinPath("zero_optimization", name);
+  const std::string own_section = JoinPath("zero", name);
+  const auto path = [&](const char* key) { return JoinPath(section, key); };
+  Node offload = MapNode(PlaceOfSection(section));
+  const auto put = [&](const char* key, const std::string& text, const Entry& entry,
+                       const std::string& from) {
+    if (!OwnWins(entry, from, JoinPath(own_section, key), text))
+      PutText(&offload, key, text, entry);
   };
-  for (const char* path :
-       {"zero_optimization.offload_param.device", "zero_optimization.offload_optimizer.device"}) {
-    const std::string device = file_.Text(path);
-    if (!device.empty() && device != "none") refuse(path, device);
+
+  std::string device = file_.Text(path("device"));
+  std::string from = path("device");
+  if (file_.Flag(JoinPath("zero_optimization", old_name)).value_or(false)) {
+    device = "cpu";
+    from = JoinPath("zero_optimization", old_name);
   }
-  for (const char* path :
-       {"zero_optimization.cpu_offload", "zero_optimization.cpu_offload_param"}) {
-    if (file_.Flag(path).value_or(false)) refuse(path, "cpu");
+  if (device == "cpu") {
+    put("device", device, *file_.Find(from), from);
+  } else if (!device.empty() && device != "none") {
+    const bool nvme = device == "nvme";
+    file_.Report(*file_.Find(from), from,
+                 nvme ? "offload to nvme is not modelled; expected cpu or none"
+                      : "expected cpu or none, got " + Describe(file_.Find(from)->value));
+    return;
   }
+  const Node* own = Own(JoinPath(own_section, "device"));
+  const bool on = own != nullptr ? own->is_text() && own->text == "cpu" : device == "cpu";
+  const std::optional<bool> pinned = file_.Flag(path("pin_memory"));
+  if (on && pinned) {
+    put("pin_memory", *pinned ? "true" : "false", *file_.Find(path("pin_memory")),
+        path("pin_memory"));
+  }
+  const std::string ratio = path("ratio");
+  if (const Entry* entry = on ? file_.Given(ratio) : nullptr) {
+    const auto value =
+        entry->value.is_text() ? ParseNumber(entry->value.text) : std::optional<double>();
+    if (!value || *value < 0 || *value > 1) {
+      file_.Report(*entry, ratio, "expected a number from 0 to 1, got " + Describe(entry->value));
+    } else if (stage_ != 3) {
+      file_.Note(*entry, ratio, fmt::format("no effect in stage {}; it is of stage 3", stage_));
+    } else {
+      put("ratio", entry->value.text, *entry, ratio);
+    }
+  }
+  if (offload.entries.empty()) return;
+  const Location where = offload.where;
+  zero_.entries.push_back({name, where, std::move(offload)});
 }
 
 void DeepSpeedImporter::RefuseOtherOptimizers() {

@@ -33,7 +33,7 @@ class DeepSpeedImporter {
   void ImportGradientPrecision();
   void ImportPrecision();
   void ImportBatch();
-  void RefuseOffload();
+  void ImportOffload(const char* name, const char* old_name);
   void RefuseOtherOptimizers();
 
   const Node* Own(std::string_view path) const { return FindPath(context_.own, path); }

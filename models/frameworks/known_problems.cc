@@ -96,6 +96,16 @@ constexpr KnownProblem kProblems[] = {
      .what = "DeepSpeed's groups (utils/groups.py) are consecutive ranks of the job, which with "
              "tensor parallelism hold different parts of the weights; computed over data-parallel "
              "ranks, which it does not do"},
+    {.key = "zero.offload_param",
+     .severity = Severity::kWarning,
+     .holds =
+         [](const Situation& s) {
+           return !s.scenario->fsdp && ZeroOf(s).offloads_parameters() && ZeroOf(s).has_secondary();
+         },
+     .what =
+         "with hpZ the second shard lies in the host's memory too, so that every gather crosses "
+         "PCIe; and DeepSpeed is known to train wrongly with the two together (issues 6889 and "
+         "6926, LLaMA-Factory 6372: the loss stays constant)"},
     {.key = "zero.quantized_gradients",
      .severity = Severity::kWarning,
      .holds =

@@ -40,9 +40,4 @@ std::span<const KnownProblem> KnownProblems();
 // errors.
 void ReportKnownProblems(const Node& root, const Scenario& scenario, Problems* problems);
 
-// Said where offload is refused: a scenario cannot ask for it.
-constexpr std::string_view kOffloadWithSecondary =
-    "with zero_hpz_partition_size DeepSpeed itself trains to a constant loss (issues 6889, 6926; "
-    "LLaMA-Factory 6372)";
-
 }  // namespace zerosim

@@ -74,8 +74,7 @@ void WarnOfFsdpKeys(const Scenario& scenario, Warn warn) {
 }
 
 template <typename Warn>
-void WarnOfOffloadKeys(const Scenario& scenario, const Places& places, Problems* problems,
-                       Warn warn) {
+void WarnOfOffloadKeys(const Scenario& scenario, Warn warn) {
   const ZeroConfig& zero = scenario.zero;
   if (!scenario.fsdp) {
     if (zero.stage == 0) {
@@ -90,12 +89,6 @@ void WarnOfOffloadKeys(const Scenario& scenario, const Places& places, Problems*
            "without device: cpu");
     }
     if (!zero.offload.parameters) warn({"zero.offload_param.pin_memory"}, "without device: cpu");
-    if (zero.offloads_parameters() && zero.has_secondary()) {
-      problems->Warn(places.Of("zero.offload_param"),
-                     "zero.offload_param: with hpZ the second shard lies in the host's memory too, "
-                     "so that every gather crosses PCIe; and DeepSpeed is known to train wrongly "
-                     "with the two together (issues 6889 and 6926: the loss stays constant)");
-    }
   }
   if (!scenario.model.lora) {
     warn({"training.frozen_weights", "zero.quantized_nontrainable_weights"},
@@ -132,7 +125,7 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
   const ZeroConfig& zero = scenario.zero;
   const bool one_node = scenario.cluster.nodes == 1;
 
-  WarnOfOffloadKeys(scenario, places, problems, warn);
+  WarnOfOffloadKeys(scenario, warn);
   WarnOfSecondaryOfAll(places, scenario, problems);
   if (zero.stage == 0) warn({"zero.gradient_collective"}, "in stage 0, which always all-reduces");
   if (zero.stage < 2) {

@@ -94,6 +94,40 @@ TEST(DeepSpeedConfig, TakesOldNames) {
                         "given as max_live_parameters (line 2); leave one out\n"));
 }
 
+TEST(DeepSpeedConfig, ReadsOffload) {
+  const auto read = [](const std::string& zero, std::vector<Override> set = {}) {
+    set.push_back({"cluster.node.host_memory_bandwidth", "100 GB/s"});
+    return ReadSmall(Small("  stage: 3\n", "  deepspeed_config: ds.json\n"), set,
+                     {{"ds.json", Zero(zero)}});
+  };
+  const std::string both = R"("stage": 3,
+"offload_optimizer": {"device": "cpu", "pin_memory": true, "ratio": 0.3, "nvme_path": "/x"},
+"offload_param": {"device": "cpu"})";
+  EXPECT_EQ(read(both).scenario.zero.offload, (OffloadConfig{.optimizer = true,
+                                                             .optimizer_ratio = 0.3,
+                                                             .optimizer_pinned = true,
+                                                             .parameters = true}));
+  EXPECT_THAT(read(both).notes,
+              ElementsAre("ds.json:2:74: note: zero_optimization.offload_optimizer.nvme_path: no "
+                          "effect on a step: it is about NVMe"));
+  EXPECT_EQ(read(R"("stage": 2, "cpu_offload": true)").scenario.zero.offload,
+            OffloadConfig{.optimizer = true});
+  EXPECT_EQ(read(R"("stage": 3, "offload_param": {"device": "none", "pin_memory": true})")
+                .scenario.zero.offload,
+            OffloadConfig{});
+  // The scenario's own keys win.
+  EXPECT_EQ(read(both, {{"zero.offload_param.device", "none"}}).scenario.zero.offload.parameters,
+            false);
+}
+
+TEST(DeepSpeedConfig, ReadsQuantisedFrozenWeights) {
+  const ReadResult read =
+      ReadSmall(Small("  stage: 3\n", "  deepspeed_config: ds.json\n"), {{"training.lora", "true"}},
+                {{"ds.json", Zero(R"("stage": 3, "zero_quantized_nontrainable_weights": true)")}});
+  ASSERT_TRUE(read.scenario.model.lora);
+  EXPECT_EQ(read.scenario.model.lora->frozen_bits, 8);
+}
+
 TEST(DeepSpeedConfig, LetsTheScenarioWin) {
   const std::string text =
       Small("  stage: 3\n", "  deepspeed_config: ds.json\n  reduce_bucket_size: 7\n  stage: 2\n");
@@ -299,15 +333,17 @@ INSTANTIATE_TEST_SUITE_P(
     DeepSpeedConfig, RefusedTest,
     testing::Values(
         RefusedCase{"OffloadParam", R"("stage": 3, "offload_param": {"device": "nvme"})",
-                    "zero_optimization.offload_param.device: offload to nvme is not supported yet"},
-        RefusedCase{"OffloadOptimizer", R"("stage": 1, "offload_optimizer": {"device": "cpu"})",
-                    "zero_optimization.offload_optimizer.device: offload to cpu"},
-        RefusedCase{"CpuOffload", R"("stage": 2, "cpu_offload": true)",
-                    "zero_optimization.cpu_offload: offload to cpu"},
+                    "zero_optimization.offload_param.device: offload to nvme is not modelled"},
+        RefusedCase{"OffloadDevice", R"("stage": 1, "offload_optimizer": {"device": "tpu"})",
+                    "zero_optimization.offload_optimizer.device: expected cpu or none, got"},
+        RefusedCase{"OffloadRatio",
+                    R"("stage": 3, "offload_optimizer": {"device": "cpu", "ratio": 2})",
+                    "zero_optimization.offload_optimizer.ratio: expected a number from 0 to 1"},
+        RefusedCase{"SuperOffload",
+                    R"("stage": 3, "offload_optimizer": {"device": "cpu", "super_offload": true})",
+                    "zero_optimization.offload_optimizer.super_offload: SuperOffload is not"},
         RefusedCase{"Mics", R"("stage": 3, "mics_shard_size": 9000000000)",
                     "zero_optimization.mics_shard_size: expected a whole number from 1 to"},
-        RefusedCase{"FrozenInt8", R"("stage": 3, "zero_quantized_nontrainable_weights": true)",
-                    "zero_optimization.zero_quantized_nontrainable_weights: weights that stay"},
         RefusedCase{"Loco", R"("stage": 3, "zeropp_loco_param": {"err_beta": 0.8, "reset_T": 9})",
                     "zero_optimization.zeropp_loco_param: LoCo's"},
         RefusedCase{"Broadcasts", R"("stage": 1, "allgather_partitions": false)",

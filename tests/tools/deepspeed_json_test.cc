@@ -21,14 +21,15 @@ using testing::IsEmpty;
 Scenario Reimport(const Scenario& s, const std::string& config) {
   const std::string text = fmt::format(
       "cluster:\n"
-      "  node: {{base: tiny_node, gpus: {}, nics: 8}}\n"
+      "  node: {{base: tiny_node, gpus: {}, nics: 8, host_memory_bandwidth: 100 GB/s}}\n"
       "  nodes: {}\n"
       "  fabric: {{nics_per_node: 2, nic_bandwidth: 100 Gbps, latency: 2 us}}\n"
       "model: {{layers: 2, hidden: 64, heads: 4, vocabulary: 100}}\n"
-      "training: {{sequence_length: 128}}\n"
+      "training: {{sequence_length: 128, lora: {}}}\n"
       "parallelism: {{tensor: {}, context: {}}}\n"
       "zero: {{deepspeed_config: ds.json}}\n",
-      s.cluster.node.gpus, s.cluster.nodes, s.parallel.tensor, s.parallel.context);
+      s.cluster.node.gpus, s.cluster.nodes, s.model.lora.has_value(), s.parallel.tensor,
+      s.parallel.context);
   return ReadSmall(text, {}, {{"ds.json", config}}).scenario;
 }
 
@@ -37,7 +38,10 @@ ZeroConfig Sayable(ZeroConfig zero) {
   zero.gradient_collective = zero.collective();
   zero.overlap = {};
   zero.secondary_rule = {};
-  zero.offload = {};
+  // What does not act is not written.
+  if (!zero.offload.optimizer) zero.offload.optimizer_pinned = false;
+  if (!zero.offload.optimizer || zero.stage < 3) zero.offload.optimizer_ratio = 1;
+  if (!zero.offload.parameters) zero.offload.parameters_pinned = false;
   if (zero.quantized_weights) zero.quantized_weights.emplace();
   if (zero.quantized_gradients) zero.quantized_gradients.emplace();
   if (zero.stage == 0) zero.gradient_collective.reset();
@@ -103,6 +107,25 @@ TEST(ExportDeepSpeed, WritesShardsOfStage3ForMics) {
   EXPECT_THAT(ExportDeepSpeed(s).left_out,
               ElementsAre("zero.shard_size: DeepSpeed has it in stage 3 only",
                           "parallelism: the training script divides the model"));
+}
+
+TEST(ExportDeepSpeed, WritesOffloadAndFrozenWeights) {
+  Scenario s = SmallScenario(2, 4);
+  s.zero.offload = {
+      .optimizer = true, .optimizer_ratio = 0.5, .parameters = true, .parameters_pinned = true};
+  s.model.lora = LoraSpec{.frozen_bits = 8};
+  const DeepSpeedExport written = ExportDeepSpeed(s);
+  const auto& zero = written.config["zero_optimization"];
+
+  EXPECT_EQ(zero["offload_optimizer"].dump(), R"({"device":"cpu","pin_memory":false,"ratio":0.5})");
+  EXPECT_EQ(zero["offload_param"].dump(), R"({"device":"cpu","pin_memory":true})");
+  EXPECT_EQ(zero["zero_quantized_nontrainable_weights"], true);
+  EXPECT_THAT(written.left_out, ElementsAre("training.lora: the training script adds adapters"));
+
+  s.model.lora->frozen_bits = 4;
+  EXPECT_THAT(ExportDeepSpeed(s).left_out,
+              ElementsAre("training.lora: the training script adds adapters",
+                          "training.frozen_weights: DeepSpeed has 8 bits in stage 3 only"));
 }
 
 TEST(ExportDeepSpeed, SaysWhatNoKeyOfDeepSpeedSays) {

@@ -37,6 +37,15 @@ ordered_json ZeroJson(const ZeroConfig& zero) {
   if (three && zero.shard_size > 0) json["mics_shard_size"] = zero.shard_size;
   put("zero_quantized_weights", three, zero.quantized_weights.has_value(), false);
   put("zero_quantized_gradients", three, zero.quantized_gradients.has_value(), false);
+  const OffloadConfig& offload = zero.offload;
+  if (offload.optimizer) {
+    ordered_json& section = json["offload_optimizer"];
+    section = {{"device", "cpu"}, {"pin_memory", offload.optimizer_pinned}};
+    if (three) section["ratio"] = offload.optimizer_ratio;
+  }
+  if (offload.parameters) {
+    json["offload_param"] = {{"device", "cpu"}, {"pin_memory", offload.parameters_pinned}};
+  }
   return json;
 }
 
@@ -86,6 +95,14 @@ DeepSpeedExport ExportDeepSpeed(const Scenario& scenario) {
     json["data_types"]["grad_accum_dtype"] = "fp32";
   }
   json["zero_optimization"] = ZeroJson(scenario.zero);
+  if (const auto& lora = scenario.model.lora) {
+    result.left_out.emplace_back("training.lora: the training script adds adapters");
+    const bool eight = lora->frozen_bits == 8 && scenario.zero.stage == 3;
+    if (eight) json["zero_optimization"]["zero_quantized_nontrainable_weights"] = true;
+    if (lora->frozen_bits < 16 && !eight) {
+      result.left_out.emplace_back("training.frozen_weights: DeepSpeed has 8 bits in stage 3 only");
+    }
+  }
   return result;
 }
 
