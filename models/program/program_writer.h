@@ -30,7 +30,7 @@ enum class Communicator : std::uint8_t {
   kToHost,    // a GPU's engine for copies to its node's memory
   kFromHost,  // and the one for copies from there
 };
-inline constexpr int kNumCommunicators = 12;
+inline constexpr int kNumCommunicators = static_cast<int>(Communicator::kFromHost) + 1;
 inline constexpr int kNumStreams = 5;
 
 // What the next operations belong to.

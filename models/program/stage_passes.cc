@@ -27,7 +27,7 @@ std::vector<std::pair<int, int>> ChunkRanges(const std::vector<Visit>& trace, Ph
   int chunk = phase == Phase::kForward ? 0 : chunks - 1;
   for (int v = 0; v < static_cast<int>(trace.size()); ++v) {
     if (trace[v].phase != phase) continue;
-    if (trace[v].layer >= 0) chunk = trace[v].layer / layers_per_chunk / stages;
+    if (chunks > 1 && trace[v].layer >= 0) chunk = trace[v].layer / layers_per_chunk / stages;
     std::pair<int, int>& range = ranges[chunk];
     if (range.first < 0) range.first = v;
     range.second = v + 1;
