@@ -56,7 +56,7 @@ std::string Counted(std::int64_t count, const char* noun) {
 std::string GroupText(const char* name, const ProcessGroup& group) {
   if (group.size == 1) return "";
   return fmt::format("; {} {}{}", name, group.size,
-                     group.stride == 1 ? "" : fmt::format(", every {}th rank", group.stride));
+                     group.stride == 1 ? "" : fmt::format(", {} ranks apart", group.stride));
 }
 
 // "tp 8 x dp 16, order tp-dp-pp; ", or nothing if only samples are divided.
@@ -93,7 +93,7 @@ std::string DerivedText(const Scenario& s) {
       s.world_size(), Counted(s.cluster.nodes, "node"), Counted(s.cluster.node.gpus, "GPU"),
       static_cast<double>(Layout(s.model).parameters()) * 1e-9, StrategyText(s),
       DivisionText(s.parallel), groups.shard.size,
-      groups.shard.stride == 1 ? "" : fmt::format(", every {}th rank", groups.shard.stride),
+      groups.shard.stride == 1 ? "" : fmt::format(", {} ranks apart", groups.shard.stride),
       GroupText("in the node", groups.in_node), GroupText("across nodes", groups.across),
       GroupText("secondary", groups.secondary), GroupText("replicas", groups.replicas),
       Counted(samples, "sample"), Counted(training.sequence_length, "token"),
