@@ -5,7 +5,8 @@
 // links and GPUs max-min fairly. Latencies, launches and host time are delays. Cost: about 10 us of
 // wall time an operation, whatever the number of GPUs.
 //
-// Not modelled: a NCCL kernel's share of the GPU's SMs and memory bandwidth.
+// While a collective runs on a GPU its kernels run at 1 - GpuSpec::collective_share of their rate,
+// which stands for the SMs and the memory bandwidth that a NCCL kernel takes.
 #pragma once
 
 #include <vector>

@@ -403,17 +403,16 @@ Timeline RunMessages(const StepProgram& program, const NetworkModel& network,
                      CollectiveAlgorithm algorithm, const std::vector<int>& gpu_of_rank) {
   const std::int64_t world = std::int64_t{network.nodes} * network.gpus_per_node;
   if (world > kMaxMessageRanks) {
-    throw TooManyMessages(
+    throw EngineLimit(
         fmt::format("the message engine simulates up to {} ranks, not {}; use the fluid engine",
                     kMaxMessageRanks, world));
   }
   if (network.has_pipeline()) {
-    throw std::invalid_argument(
-        "the message engine does not simulate pipelines; use the fluid engine");
+    throw EngineLimit("the message engine does not simulate pipelines; use the fluid engine");
   }
   const double messages = CountMessages(program, network, algorithm);
   if (messages > kMaxMessages) {
-    throw TooManyMessages(
+    throw EngineLimit(
         fmt::format("the message engine would send {:.3g} messages, more than its limit of {:.3g}; "
                     "use the fluid engine, or a smaller cluster or model",
                     messages, kMaxMessages));

@@ -17,15 +17,15 @@
 namespace zerosim {
 
 // The engine cannot take what it is asked to simulate; what() says which engine can.
-class TooManyMessages : public std::invalid_argument {
+class EngineLimit : public std::invalid_argument {
  public:
   using std::invalid_argument::invalid_argument;
 };
 
 // Plays `program` on all ranks of the cluster that `network` describes. An operation's interval is
 // from its first start to its last end over the ranks. Once a process (simgrid_session.h). Throws
-// TooManyMessages for more than kMaxMessageRanks ranks or kMaxMessages messages, which take about a
-// minute.
+// EngineLimit for more than kMaxMessageRanks ranks or kMaxMessages messages, which take about a
+// minute, and for a pipeline, which it does not play yet.
 //
 // `gpu_of_rank[r]` is the GPU (node * gpus_per_node + local place) that rank r drives; empty: r
 // itself. It must be a permutation that keeps the ranks of a node together; on a symmetric cluster

@@ -52,7 +52,7 @@ struct SimulationResult {
   std::vector<UtilizationSeries> utilization;  // fluid engine only
 };
 
-// Once a process (simgrid_session.h). Throws TooManyMessages if the message engine can't take the
+// Once a process (simgrid_session.h). Throws EngineLimit if the message engine can't take the
 // scenario, and std::logic_error if the result beats a physical bound (bounds.h).
 SimulationResult Simulate(const Scenario& scenario, Engine engine);
 

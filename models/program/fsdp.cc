@@ -18,11 +18,6 @@ namespace {
 // (torch/distributed/fsdp/_limiter_utils.py).
 constexpr std::size_t kMaxReleasedUnits = 2;
 
-Label WithAction(Label label, Action action) {
-  label.action = action;
-  return label;
-}
-
 }  // namespace
 
 FsdpSharding::FsdpSharding(const Scenario& scenario, const ModelLayout& layout,

@@ -16,11 +16,6 @@ namespace {
 // DeepSpeed pops finished reductions and waits for the oldest when more than two are left.
 constexpr std::size_t kMaxUnfinishedReductions = 2;
 
-Label WithAction(Label label, Action action) {
-  label.action = action;
-  return label;
-}
-
 }  // namespace
 
 GradientReducer::GradientReducer(const Scenario& scenario, const ModelLayout& layout,

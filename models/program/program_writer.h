@@ -42,6 +42,12 @@ struct Label {
   int micro_step = 0;
 };
 
+// The same, for another action.
+inline Label WithAction(Label label, Action action) {
+  label.action = action;
+  return label;
+}
+
 class ProgramWriter {
  public:
   // One class of ranks at least; the first one is active.

@@ -7,15 +7,6 @@
 #include "models/quantization/quantization.h"
 
 namespace zerosim {
-namespace {
-
-Label WithAction(Label label, Action action) {
-  label.action = action;
-  return label;
-}
-
-}  // namespace
-
 void ReduceInTwoHops(std::int64_t elements, int tensors, std::int64_t scale_groups,
                      const GradientQuantization& formats, const ClusterSpec& cluster,
                      const Label& label, CollectiveKinds* kinds, ProgramWriter* writer) {

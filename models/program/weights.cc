@@ -30,11 +30,6 @@ std::vector<bool> PersistentWeights(const ModelLayout& layout, std::int64_t thre
   return persistent;
 }
 
-Label WithAction(Label label, Action action) {
-  label.action = action;
-  return label;
-}
-
 }  // namespace
 
 WeightGatherer::WeightGatherer(const Scenario& scenario, const ModelLayout& layout,

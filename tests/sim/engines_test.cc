@@ -14,8 +14,8 @@
 namespace zerosim {
 namespace {
 
-// What the issue of agreement is about: same program, one engine counts loads on link classes, the
-// other sends every message.
+// What the agreement of the engines is about: same program, one engine counts loads on link
+// classes, the other sends every message.
 constexpr double kAgreement = 0.01;
 
 struct Strategy {

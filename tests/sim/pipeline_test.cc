@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "models/program/pipeline.h"
+#include "sim/message_engine.h"
 #include "sim/simulate.h"
 #include "tests/sim/child.h"
 #include "tests/sim/scenarios.h"
@@ -224,6 +225,17 @@ TEST(Pipeline, GoesWithFsdpAndWithTensorParallelism) {
   const StepReport report = ReportOf(s);
   EXPECT_GT(report.step, Seconds());
   EXPECT_GT(report.bubble, Seconds());
+}
+
+TEST(Pipeline, IsRefusedByTheMessageEngine) {
+  const Scenario s = Pipeline(2, 4, 1);
+  const PreparedStep step = Prepare(s);
+  try {
+    RunMessages(step.program, step.network, s.algorithm);
+    FAIL() << "no limit was reported";
+  } catch (const EngineLimit& e) {
+    EXPECT_STREQ(e.what(), "the message engine does not simulate pipelines; use the fluid engine");
+  }
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ void RequireFit(const std::string& path, const StepReport& report) {
 SimulationResult SimulateFor(const Scenario& scenario, Engine engine) {
   try {
     return Simulate(scenario, engine);
-  } catch (const TooManyMessages& e) {
+  } catch (const EngineLimit& e) {
     throw UsageError(fmt::format("--engine message: {}", e.what()));
   }
 }
