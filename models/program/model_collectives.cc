@@ -3,10 +3,6 @@
 namespace zerosim {
 namespace {
 
-bool IsAttention(Part part) {
-  return part == Part::kAttention || part == Part::kLocalAttention;
-}
-
 bool IsParallel(Block block) {
   return block == Block::kParallel || block == Block::kParallelTwoNorms;
 }

@@ -1,6 +1,7 @@
 #include "models/program/stage_passes.h"
 
 #include "models/compute/compute.h"
+#include "models/compute/optimizer_time.h"
 #include "models/program/deepspeed.h"
 #include "models/program/fsdp.h"
 #include "models/program/kernel_bytes.h"

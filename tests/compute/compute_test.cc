@@ -1,4 +1,5 @@
 #include "models/compute/compute.h"
+#include "models/compute/optimizer_time.h"
 
 #include <cmath>
 #include <limits>
