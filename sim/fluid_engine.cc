@@ -149,12 +149,9 @@ void FluidRun::Start(int id) {
   }
 }
 
-// Whether the operation's kernel takes its share of the GPU. A message to another stage takes few
-// of NCCL's blocks: none is counted. Copies to and from the host have no kernel.
 bool FluidRun::TakesGpu(const Op& op) const {
   if (network_.collective_share == 0 || op.kind != OpKind::kCollective) return false;
-  const CollectiveOp operation = program_.kinds[program_.calls[op.call.value].kind].op;
-  return operation != CollectiveOp::kSend && !IsCopy(operation);
+  return zerosim::TakesGpu(program_.kinds[program_.calls[op.call.value].kind].op);
 }
 
 // A collective's kernel enters the GPU or leaves it. A second one beside it takes no more.

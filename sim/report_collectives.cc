@@ -36,11 +36,6 @@ double BusFactor(CollectiveOp op, int n) {
   return op == CollectiveOp::kAllReduce ? 2 * part : part;
 }
 
-// Differences of the clock's values are off by its rounding, to either side.
-Seconds WithoutDust(Seconds time, Seconds clock) {
-  return time.seconds() > 1e-12 * clock.seconds() ? time : Seconds();
-}
-
 // Sums over the calls of one kind.
 struct KindSums {
   CollectiveReport report;

@@ -11,6 +11,9 @@
 
 namespace zerosim {
 
+// 0 for what is only the rounding of the clock's values, to either side.
+Seconds WithoutDust(Seconds time, Seconds clock);
+
 // Whether the operation is a kernel of forward, backward or the optimizer, and not of a collective.
 bool OnCompute(const Op& op);
 
@@ -18,7 +21,8 @@ bool OnCompute(const Op& op);
 std::vector<Interval> ComputeIntervals(const StepProgram& program, const Timeline& timeline,
                                        int rank_class);
 
-// Forward, backward and optimizer, the bubble of a pipeline, and what keeps a GPU busy.
+// Forward, backward and optimizer, the bubble of a pipeline, what keeps a GPU busy, and what
+// collectives take from its kernels.
 void AddPhases(const PreparedStep& step, const Timeline& timeline, StepReport* report);
 
 // Collectives by kind, and their time and exposed time together.

@@ -19,6 +19,35 @@ void AddBusy(const StepProgram& program, StepReport* report) {
   }
 }
 
+// While a collective's kernel and others run on a GPU, the others run at 1 - collective_share of
+// their rate: they lose that share of the time, however many they are. The mean over the stages.
+void AddKernelSlowdown(const PreparedStep& step, const Timeline& timeline, StepReport* report) {
+  const StepProgram& program = step.program;
+  const int stages = static_cast<int>(program.rank_classes.size());
+  for (int stage = 0; stage < stages; ++stage) {
+    std::vector<Interval> kernels;
+    std::vector<Interval> collectives;
+    for (std::size_t i = 0; i < program.ops.size(); ++i) {
+      const Op& op = program.ops[i];
+      if (op.rank_class != stage) continue;
+      const Interval& when = timeline.ops[i];
+      if (op.kind == OpKind::kKernel) {
+        kernels.push_back(when);
+      } else if (op.kind == OpKind::kCollective &&
+                 TakesGpu(program.kinds[program.calls[op.call.value].kind].op)) {
+        // Its kernel enters the GPU when its own work and its launch are done.
+        const Seconds lead = op.time + step.calls[op.call.value].launch;
+        collectives.push_back({when.start + lead, when.end});
+      }
+    }
+    kernels = UnionOf(std::move(kernels));
+    const Seconds beside =
+        LengthOf(kernels) - LengthOutside(kernels, UnionOf(std::move(collectives)));
+    report->kernel_slowdown += step.network.collective_share / stages * beside;
+  }
+  report->kernel_slowdown = WithoutDust(report->kernel_slowdown, timeline.end);
+}
+
 // Forward, backward and optimizer follow each other: the host waits where one ends.
 void AddSinglePhases(const StepProgram& program, const Timeline& timeline, StepReport* report) {
   std::map<std::pair<int, Phase>, Seconds> ends;
@@ -54,6 +83,10 @@ void AddPhasesOfStages(const StepProgram& program, const Timeline& timeline, Ste
 
 }  // namespace
 
+Seconds WithoutDust(Seconds time, Seconds clock) {
+  return time.seconds() > 1e-12 * clock.seconds() ? time : Seconds();
+}
+
 bool OnCompute(const Op& op) {
   return op.kind == OpKind::kKernel && op.stream == Stream::kCompute;
 }
@@ -70,6 +103,7 @@ std::vector<Interval> ComputeIntervals(const StepProgram& program, const Timelin
 
 void AddPhases(const PreparedStep& step, const Timeline& timeline, StepReport* report) {
   AddBusy(step.program, report);
+  AddKernelSlowdown(step, timeline, report);
   if (step.network.has_pipeline()) {
     AddPhasesOfStages(step.program, timeline, report);
   } else {

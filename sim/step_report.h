@@ -95,6 +95,7 @@ struct StepReport {
   // Of a pipeline: means over its stages, and the bubble between their passes.
   Seconds bubble;
   Seconds forward, backward, optimizer, compute, quantization, communication, exposed_communication;
+  Seconds kernel_slowdown;  // what collectives beside kernels took from them; never exposed
   Bytes model;
   Bytes node_egress;
   double node_egress_over_model = 0;

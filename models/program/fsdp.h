@@ -54,7 +54,7 @@ class FsdpSharding : public Sharding {
     bool copied = false;         // into its parameters
     bool secondary = false;      // hpZ's second shard is written
     bool has_gradients = false;  // in full, of earlier micro-steps (no_sync)
-    OpId ready;                  // its weights are there
+    OpId ready = OpId{};         // its weights are there
   };
   // Weights that were released when `op` is done.
   struct Released {

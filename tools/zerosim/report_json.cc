@@ -115,7 +115,8 @@ Json ReportJson(const StepReport& r) {
                   {"compute_s", r.compute.seconds()},
                   {"quantization_s", r.quantization.seconds()},
                   {"communication_s", r.communication.seconds()},
-                  {"exposed_communication_s", r.exposed_communication.seconds()}};
+                  {"exposed_communication_s", r.exposed_communication.seconds()},
+                  {"kernel_slowdown_s", r.kernel_slowdown.seconds()}};
   json["communication"] = {{"model_bytes", r.model.count()},
                            {"node_egress_bytes", r.node_egress.count()},
                            {"node_egress_over_model", r.node_egress_over_model},

@@ -97,6 +97,7 @@ void AddTime(const StepReport& r, Lines& out) {
   line("  quantization and copies", r.quantization);
   line("  communication", r.communication);
   line("  exposed communication", r.exposed_communication);
+  if (r.kernel_slowdown > Seconds()) line("  kernels slowed by it", r.kernel_slowdown);
 
   if (r.critical_path.empty()) return;
   out.Heading("Critical path: what the step waits for");
