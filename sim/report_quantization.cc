@@ -38,10 +38,20 @@ void AddQuantization(const Scenario& scenario, const PreparedStep& step, StepRep
         CeilDiv(largest->tensor_elements(), ProcessGroupsOf(scenario).shard.size), kept);
     report->weights_forward = report->weights_backward = PathOf(1, kept, shard.group_size);
   }
-  if (!scenario.shards_weights()) return;
+  if (!scenario.fsdp && scenario.zero.sends_differences()) {
+    // An event is of the change of a step, and so is its error.
+    const QuantizationFormat& format = *scenario.zero.weight_differences;
+    const int shards = ProcessGroupsOf(scenario).shard.size;
+    const QuantizedSize shard =
+        QuantizedSizeOf(CeilDiv(step.layout.trainable_parameters(), shards), format);
+    report->weights_forward = report->weights_backward = PathOf(1, format, shard.group_size);
+    report->weights_forward.of_difference = report->weights_backward.of_difference = true;
+  }
+  if (!scenario.shards_weights() && !scenario.quantizes_gradients()) return;
   const ProcessGroups groups = ProcessGroupsOf(scenario);
   const int world = groups.shard.size;
-  if (const auto& format = scenario.quantized_weights(); format && largest->bits == 16) {
+  if (const auto& format = scenario.quantized_weights();
+      format && scenario.shards_weights() && largest->bits == 16) {
     const QuantizedSize shard =
         QuantizedSizeOf(CeilDiv(largest->tensor_elements(), world), *format);
     report->weights_forward = PathOf(1, *format, shard.group_size);
@@ -50,19 +60,27 @@ void AddQuantization(const Scenario& scenario, const PreparedStep& step, StepRep
         PathOf(scenario.secondary_size() > 1 ? 2 : 1, *format, shard.group_size);
   }
   // Stage 3 without reduce_scatter sums its buckets in 16 bit.
-  const bool sums_buckets =
-      !scenario.fsdp && scenario.zero.collective() == GradientCollective::kAllReduce;
-  if (scenario.quantized_gradients() && groups.across.size > 1 && !sums_buckets) {
+  const bool sums_buckets = !scenario.fsdp && scenario.zero.stage == 3 &&
+                            scenario.zero.collective() == GradientCollective::kAllReduce;
+  if (scenario.quantizes_gradients() && groups.across.size > 1 && !sums_buckets) {
     const GradientQuantization& formats = *scenario.quantized_gradients();
+    // Stages 1 and 2 quantise a bucket as one.
+    const bool by_matrix = scenario.shards_weights();
     const QuantizedSize first =
-        QuantizedSizeOf(largest->tensor_elements(), formats.in_node,
-                        std::max({largest->rows, largest->columns, std::int64_t{world}}));
-    const int events = formats.two_hops ? 2 : 1;
-    const QuantizationFormat& coarser =
-        formats.two_hops && formats.between_nodes.bits < formats.in_node.bits
-            ? formats.between_nodes
-            : formats.in_node;
-    report->gradients = PathOf(events, coarser, first.group_size);
+        by_matrix
+            ? QuantizedSizeOf(largest->tensor_elements(), formats.in_node,
+                              std::max({largest->rows, largest->columns, std::int64_t{world}}))
+            : QuantizedSizeOf(std::min(step.layout.trainable_parameters(),
+                                       scenario.zero.reduce_bucket_size),
+                              formats.in_node, world);
+    report->gradients = PathOf(1, formats.in_node, first.group_size);
+    if (formats.two_hops) {
+      const QuantizationPath second = PathOf(1, formats.between_nodes, first.group_size);
+      report->gradients.events = 2;
+      report->gradients.bits = std::min(formats.in_node.bits, formats.between_nodes.bits);
+      report->gradients.relative_error =
+          std::hypot(report->gradients.relative_error, second.relative_error);
+    }
   }
 }
 

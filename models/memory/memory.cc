@@ -68,9 +68,7 @@ int Communicators(const Scenario& scenario, const ProcessGroups& groups) {
     if (size > 1) ++count;
   }
   if (groups.expert.size > 1) count += 2;
-  if (scenario.shards_weights() && scenario.quantized_gradients() && groups.across.size > 1) {
-    count += 2;
-  }
+  if (scenario.quantizes_gradients() && groups.across.size > 1) count += 2;
   return count;
 }
 

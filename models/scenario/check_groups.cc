@@ -27,6 +27,7 @@ class GroupCheck : KeyCheck {
   void CheckDivisions();
   void CheckStages();
   void CheckExperts();
+  void CheckDifferences();
   bool CheckPlacement();
   void CheckGroups();
   void CheckSecondaryInShard();
@@ -88,12 +89,24 @@ void GroupCheck::CheckDivisions() {
           s_.training.sequence_length);
   CheckStages();
   CheckExperts();
+  CheckDifferences();
   if (Know({"model.kv_heads", "model.heads"}) && m.kv_heads % p.tensor != 0 &&
       p.tensor % m.kv_heads != 0) {
     Report("parallelism.tensor",
            fmt::format("expected a divisor or a multiple of kv_heads {}{}, got {}", m.kv_heads,
                        Mention("model.kv_heads", "parallelism.tensor"), p.tensor));
   }
+}
+
+// All ranks reduce gradients in stages 1 and 2, and qgZ's hops lie in the shard group.
+void GroupCheck::CheckDifferences() {
+  const std::string_view key = "zero.shard_size";
+  if (!Know({key}) || s_.fsdp || s_.zero.stage == 3 || !s_.zero.quantizes_gradients()) return;
+  if (s_.zero.shard_size == 0 || s_.zero.shard_size == DataRanks()) return;
+  Report(key, fmt::format("expected all {} data-parallel ranks with quantized_gradients{} in stage "
+                          "{}, got {}",
+                          DataRanks(), Mention("zero.quantized_gradients", key), s_.zero.stage,
+                          s_.zero.shard_size));
 }
 
 void GroupCheck::CheckStages() {

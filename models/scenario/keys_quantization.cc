@@ -30,6 +30,25 @@ constexpr KeySpec kWeights[] = {
      .meaning = "Whether a group has a scale only, or a zero point too."},
 };
 
+constexpr KeySpec kDifferences[] = {
+    {.path = "bits",
+     .type = kInteger,
+     .fallback = "4",
+     .low = 2,
+     .high = 8,
+     .meaning = "Bits of a difference on the wire."},
+    {.path = "group_size",
+     .type = kInteger,
+     .otherwise = "DeepSpeed's rule for weights",
+     .low = 1,
+     .high = 1e12,
+     .meaning = "Consecutive elements that share a scale."},
+    {.path = "symmetric",
+     .type = kFlag,
+     .fallback = "true",
+     .meaning = "Whether a group has a scale only, or a zero point too."},
+};
+
 constexpr KeySpec kGradients[] = {
     {.path = "bits",
      .type = kInteger,
@@ -51,7 +70,7 @@ constexpr KeySpec kGradients[] = {
      .meaning = "Bits of a value in the hop between nodes."},
     {.path = "group_size",
      .type = kInteger,
-     .otherwise = "DeepSpeed's rule, in fsdp a group a rank",
+     .otherwise = "DeepSpeed's rule; a group a rank in fsdp and in stages 1 and 2",
      .low = 1,
      .high = 1e12,
      .meaning = "Consecutive elements that share a scale."},
@@ -81,6 +100,7 @@ std::vector<KeySpec> Below(std::string_view section, std::span<const KeySpec> ke
 
 std::vector<KeySpec> QuantizationKeys(std::string_view section) {
   if (section.ends_with(".quantized_weights")) return Below(section, kWeights);
+  if (section.ends_with(".quantized_weight_differences")) return Below(section, kDifferences);
   if (section.ends_with(".quantized_gradients")) return Below(section, kGradients);
   return {};
 }

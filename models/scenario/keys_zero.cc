@@ -30,6 +30,13 @@ constexpr KeySpec kKeys[] = {
      .fallback = "false",
      .meaning = "qwZ: weights travel quantised in the forward all-gather, and in the backward one "
                 "without hpZ. Stage 3 only."},
+    {.path = "zero.quantized_weight_differences",
+     .type = kFlagOrSection,
+     .fallback = "false",
+     .meaning = "qWD of SDP4Bit (arXiv 2410.15526): after the optimizer's step ranks gather the "
+                "change of the weights, quantised, and add it to the 16-bit weights that they "
+                "have. Stages 1 and 2, where quantized_gradients then acts too. No framework "
+                "ships it; the paper's is Megatron-LM's distributed optimizer."},
     {.path = "zero.quantized_nontrainable_weights",
      .type = kFlag,
      .fallback = "false",
@@ -67,7 +74,8 @@ constexpr KeySpec kKeys[] = {
      .fallback = "false",
      .meaning =
          "qgZ: gradients travel quantised, in all-to-alls instead of a reduce-scatter. Stage "
-         "3 only."},
+         "3, or stages 1 and 2 with quantized_weight_differences (SDP4Bit: in_node_bits 8, "
+         "between_nodes_bits 4)."},
     {.path = "zero.gradient_collective",
      .type = kChoice,
      .otherwise = "all_reduce, in stage 3 reduce_scatter",

@@ -8,10 +8,10 @@
 namespace zerosim {
 namespace {
 
-std::optional<QuantizationFormat> ReadQuantizedWeights(SectionReader* strategy) {
-  const bool on = strategy->IsOn("quantized_weights");
-  SectionReader section = strategy->Section("quantized_weights");
-  QuantizationFormat format;
+std::optional<QuantizationFormat> ReadFormat(const char* key, int bits, SectionReader* strategy) {
+  const bool on = strategy->IsOn(key);
+  SectionReader section = strategy->Section(key);
+  QuantizationFormat format{.bits = bits, .group_size = {}, .symmetric = true};
   section.Read("bits", &format.bits);
   section.Read("group_size", &format.group_size);
   section.Read("symmetric", &format.symmetric);
@@ -180,7 +180,8 @@ TrainingSpec ReadTraining(SectionReader section, TransformerSpec* model) {
 ZeroConfig ReadZero(SectionReader section, int gpus_per_node, TransformerSpec* model) {
   ZeroConfig zero;
   section.Read("stage", &zero.stage);
-  zero.quantized_weights = ReadQuantizedWeights(&section);
+  zero.quantized_weights = ReadFormat("quantized_weights", 8, &section);
+  zero.weight_differences = ReadFormat("quantized_weight_differences", 4, &section);
   section.ReadCountOrNode("secondary_partition_size", gpus_per_node,
                           &zero.secondary_partition_size);
   section.ReadCountOrNode("shard_size", gpus_per_node, &zero.shard_size);
@@ -234,7 +235,7 @@ std::optional<FsdpConfig> ReadFsdp(SectionReader section, bool given, int gpus_p
   section.Read("offload", &fsdp.offload);
   section.ReadCountOrNode("secondary_partition_size", gpus_per_node,
                           &fsdp.secondary_partition_size);
-  fsdp.quantized_weights = ReadQuantizedWeights(&section);
+  fsdp.quantized_weights = ReadFormat("quantized_weights", 8, &section);
   fsdp.quantized_gradients = ReadQuantizedGradients(&section);
   section.Finish();
   return given ? std::optional(fsdp) : std::nullopt;

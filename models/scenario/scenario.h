@@ -105,6 +105,11 @@ struct Scenario {
   const std::optional<GradientQuantization>& quantized_gradients() const {
     return fsdp ? fsdp->quantized_gradients : zero.quantized_gradients;
   }
+  // Whether gradients go through qgZ if the groups let them.
+  bool quantizes_gradients() const {
+    return fsdp ? fsdp->quantized_gradients && fsdp->sharding != FsdpStrategy::kNoShard
+                : zero.quantizes_gradients();
+  }
   // What lies in the host's memory: part of the optimizer's states, and the shards of weights.
   double offloaded_optimizer() const {
     return fsdp ? (fsdp->offload ? 1 : 0) : zero.offloaded_optimizer();

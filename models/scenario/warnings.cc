@@ -135,17 +135,31 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
   if (scenario.fsdp) {
     WarnOfFsdpKeys(scenario, warn);
   } else if (zero.stage != 3) {
-    warn({"zero.quantized_weights", "zero.quantized_gradients", "zero.secondary_partition_size",
+    warn({"zero.quantized_weights", "zero.secondary_partition_size",
           "zero.secondary_rule", "zero.prefetch_bucket_size", "zero.max_live_parameters",
           "zero.max_reuse_distance", "zero.param_persistence_threshold",
-          "zero.overlap.gather_forward", "zero.overlap.gather_backward",
-          "zero.overlap.quantized_reduce", "training.first_step"},
+          "zero.overlap.gather_forward", "zero.overlap.gather_backward", "training.first_step"},
          fmt::format("in stage {}; it belongs to stage 3", zero.stage));
+    if (zero.stage == 0) {
+      warn({"zero.quantized_weight_differences"}, "in stage 0; it belongs to stages 1 and 2");
+    }
+    if (!zero.quantizes_gradients()) {
+      warn({"zero.quantized_gradients", "zero.overlap.quantized_reduce"},
+           fmt::format("in stage {}; it belongs to stage 3, or to stages 1 and 2 with "
+                       "quantized_weight_differences",
+                       zero.stage));
+    } else {
+      if (const char* const why = WhyUnquantized(scenario)) {
+        warn({"zero.quantized_gradients", "zero.overlap.quantized_reduce"}, why);
+      }
+      warn({"zero.gradient_collective"}, "with quantized_gradients");
+    }
     if (zero.allgather_bucket_size != ZeroConfig().allgather_bucket_size) {
       warn({"zero.allgather_bucket_size"}, "since DeepSpeed gathers all in one call");
     }
   } else {
-    warn({"zero.allgather_bucket_size"}, "in stage 3; it belongs to stages 1 and 2");
+    warn({"zero.allgather_bucket_size", "zero.quantized_weight_differences"},
+         "in stage 3; it belongs to stages 1 and 2");
     if (!zero.has_secondary()) {
       warn({"zero.secondary_rule"}, "without secondary_partition_size");
     } else if (scenario.training.gradient_accumulation_steps == 1) {

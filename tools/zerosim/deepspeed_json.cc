@@ -61,6 +61,11 @@ std::vector<std::string> LeftOut(const ZeroConfig& zero) {
         "zero.quantized_gradients: DeepSpeed's qgZ has 4 bits in groups of its own choice, "
         "symmetric, in two hops");
   }
+  if (zero.sends_differences()) {
+    left_out.emplace_back(
+        "zero.quantized_weight_differences: DeepSpeed has none, and quantises gradients in stage 3 "
+        "only");
+  }
   if (zero.secondary_rule != SecondaryRule::kOncePerStep) {
     left_out.emplace_back(
         "zero.secondary_rule: DeepSpeed's version decides it: before 2024-01-25, once per "

@@ -51,7 +51,8 @@ Json ToJson(const QuantizationPath& path) {
   return {{"events", path.events},
           {"bits", path.bits},
           {"block", path.group_size},
-          {"relative_error", path.relative_error}};
+          {"relative_error", path.relative_error},
+          {"of_difference", path.of_difference}};
 }
 
 Json Collectives(const StepReport& report) {

@@ -183,9 +183,9 @@ void AddQuantization(const StepReport& r, Lines& out) {
       out.Add("  {:<18}never quantized\n", name);
       return;
     }
-    out.Add("  {:<18}{} event{}, {} bits in groups of {}, expected relative error {:.3g}\n", name,
+    out.Add("  {:<18}{} event{}, {} bits in groups of {}, expected relative error {:.3g}{}\n", name,
             path.events, path.events == 1 ? "" : "s", path.bits, path.group_size,
-            path.relative_error);
+            path.relative_error, path.of_difference ? " of a step's change" : "");
   };
   line("weights forward", r.weights_forward);
   line("weights backward", r.weights_backward);
