@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -172,20 +173,25 @@ void FluidRun::Finish(int id) {
 std::vector<LinkId> NeededLinks(const std::vector<LoweredCall>& calls,
                                 const NetworkModel& network) {
   const std::size_t n = network.links.size();
-  // time[s][l]: seconds that stage s alone would keep link l busy.
-  std::vector<std::vector<double>> times;
+  // Seconds that a stage alone would keep each link busy. Most calls of a step are alike.
+  std::set<std::vector<std::pair<int, double>>> distinct;
   for (const LoweredCall& call : calls) {
     for (const LoweredStage& stage : call.stages) {
-      std::vector<double> time(n, 0.0);
+      std::vector<std::pair<int, double>> busy;
+      busy.reserve(stage.loads.size());
       for (const LinkLoad& load : stage.loads) {
-        time[load.link.value] =
-            load.occupied / network.links[load.link.value].capacity.bytes_per_second();
+        const double rate = network.links[load.link.value].capacity.bytes_per_second();
+        busy.emplace_back(load.link.value, load.occupied / rate);
       }
-      times.push_back(std::move(time));
+      distinct.insert(std::move(busy));
     }
   }
-  std::sort(times.begin(), times.end());
-  times.erase(std::unique(times.begin(), times.end()), times.end());
+  // The same by link.
+  std::vector<std::vector<double>> times;
+  for (const std::vector<std::pair<int, double>>& busy : distinct) {
+    std::vector<double>& time = times.emplace_back(n, 0.0);
+    for (const auto& [link, seconds] : busy) time[link] = seconds;
+  }
   const auto dominated_by = [&](std::size_t a, std::size_t b) {
     return std::all_of(times.begin(), times.end(),
                        [&](const std::vector<double>& t) { return t[a] <= t[b]; });
