@@ -59,7 +59,9 @@ class PartModel {
     const LinearShape shape = LinearShapeOf(part, model_);
     if (shape.outputs == 0) return;
     const std::int64_t rows = shape.copies * tokens_;
-    if (shape.groups == 1) {
+    if (part == Part::kHead && scenario_.training.loss_chunks > 1) {
+      AddChunks(shape, time);
+    } else if (shape.groups == 1) {
       time.forward.gemm += Gemm(rows, shape.outputs, shape.inputs);
       time.backward.gemm += Gemm(rows, shape.inputs, shape.outputs);
       if (!model_.lora) time.backward.gemm += Gemm(shape.outputs, shape.inputs, rows);
@@ -70,6 +72,24 @@ class PartModel {
     time.forward_kernels += 1;
     time.backward_kernels += model_.lora ? 1 : 2;
     AddAdapters(part, shape, time);
+  }
+
+  // The same, a chunk of the tokens after the other; the last may be smaller.
+  void AddChunks(const LinearShape& shape, ModuleTime& time) const {
+    const std::int64_t rows = CeilDiv(tokens_, std::int64_t{scenario_.training.loss_chunks});
+    const std::int64_t full = tokens_ / rows;
+    const std::int64_t rest = tokens_ % rows;
+    const int gradients = model_.lora ? 1 : 2;
+    const auto add = [&](std::int64_t count, std::int64_t m) {
+      time.forward.gemm += count * Gemm(m, shape.outputs, shape.inputs);
+      time.backward.gemm += count * Gemm(m, shape.inputs, shape.outputs);
+      if (gradients == 2) time.backward.gemm += count * Gemm(shape.outputs, shape.inputs, m);
+    };
+    add(full, rows);
+    if (rest > 0) add(1, rest);
+    const auto more = static_cast<int>(full + (rest > 0 ? 1 : 0) - 1);
+    time.forward_kernels += more;
+    time.backward_kernels += more * gradients;
   }
 
   // y += (x A) B: two thin products, of which B's outputs are added to y; backward four, of which

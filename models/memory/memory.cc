@@ -311,8 +311,10 @@ ActivationMemory ActivationMemoryOf(const Scenario& scenario, bool experts, bool
           .gradient_per_layer = Bytes::Count(hidden + std::max(mlp_gradient, attention_gradient)),
           .embedding = Bytes::Count(CeilDiv(kValueBytes * tokens * width, parts)),
           // In fp32, as backward of the loss starts: the log-softmax, the dense gradient of the
-          // likelihood, and the gradient of the logits.
-          .logits = Bytes::Count((4 + 4 + 4) * tokens * model.vocabulary)};
+          // likelihood, and the gradient of the logits; of one chunk of the tokens.
+          .logits = Bytes::Count((4 + 4 + 4) *
+                                 CeilDiv(tokens, std::int64_t{scenario.training.loss_chunks}) *
+                                 model.vocabulary)};
 }
 
 }  // namespace zerosim

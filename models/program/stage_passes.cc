@@ -73,7 +73,7 @@ void StagePasses::RunPass(const Pass& pass, bool last) {
   const auto [first, end] = (pass.backward ? backward_ : forward_)[pass.chunk];
   const Label label = LabelOf(trace_[first], pass.micro_batch);
   sharding_->StartMicroStep(label, last);
-  const bool fold = sharding_->IsQuiet();
+  const bool fold = sharding_->IsQuiet() && !view_->parallel.overlaps_parts();
   if (fold) writer_->BeginFold(label);
   for (int v = first; v < end; ++v) RunVisit(v, LabelOf(trace_[v], pass.micro_batch));
   if (fold) writer_->EndFold();
@@ -99,22 +99,25 @@ void StagePasses::RunVisit(int v, const Label& label) {
   collectives_.Before(visit, label);
 
   const bool backward = visit.action == Action::kBackward;
-  Seconds run = visit.action == Action::kForward ? time.forward.total() : time.recompute.total();
+  const PassTime& pass = backward                           ? time.backward
+                         : visit.action == Action::kForward ? time.forward
+                                                            : time.recompute;
+  const Seconds product = pass.gemm + pass.attention;
+  Seconds other = pass.memory_bound;
   if (backward) {
-    run = time.backward.total();
     // What is not recomputed as a block is inside of backward, without hooks of its own.
     const TrainingSpec& training = view_->training;
     if (training.checkpointing != Checkpointing::kFull && training.checkpoints(visit.layer)) {
-      run += time.recompute.total();
+      other += time.recompute.total();
     }
   }
   const int kernels = backward ? time.backward_kernels : time.forward_kernels;
-  run += DequantizeTime(visit);
-  if (run > Seconds()) {
+  other += DequantizeTime(visit);
+  if (product + other > Seconds()) {
     const Seconds launch = Seconds::Count(view_->cluster.calibration.host_launch.value);
     writer_->HostWork(label, kernels * launch);
-    writer_->Kernel(Stream::kCompute, label, run);
   }
+  collectives_.Kernels(visit, label, product, other);
   collectives_.After(visit, label);
   sharding_->After(v, label);
   activations_.After(v);

@@ -87,6 +87,12 @@ void GroupCheck::CheckDivisions() {
   divides("parallelism.tensor", p.tensor, "model.ffn_hidden", m.ffn_hidden);
   divides("parallelism.context", p.context, "training.sequence_length",
           s_.training.sequence_length);
+  if (p.tensor > 1 && p.tensor_overlap == TensorOverlap::kAsync && !p.sequence_parallel &&
+      Know({"parallelism.tensor_overlap", "parallelism.sequence"})) {
+    Report("parallelism.tensor_overlap",
+           "async needs parallelism.sequence: true; an all-reduce of whole sums has no chunks that "
+           "products could start with");
+  }
   CheckStages();
   CheckExperts();
   CheckDifferences();
@@ -142,8 +148,9 @@ void GroupCheck::CheckExperts() {
   }
   if (Know({"model.mixture.experts"}) && s_.model.mixture->experts % ranks != 0) {
     Report(key,
-           fmt::format("expected a divisor of the {} experts{}, got {}", s_.model.mixture->experts,
-                       Mention("model.mixture.experts", key), ranks));
+           fmt::format("expected a divisor of the {} experts{}, got {}: ranks with unlike numbers "
+                       "of experts are not modelled",
+                       s_.model.mixture->experts, Mention("model.mixture.experts", key), ranks));
   }
   if (DataRanks() % ranks != 0) {
     Report(key, fmt::format("expected a divisor of the {} data-parallel ranks, got {}", DataRanks(),

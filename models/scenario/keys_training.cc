@@ -55,6 +55,16 @@ constexpr KeySpec kKeys[] = {
      .meaning = "Whether each of the tensor-parallel ranks keeps its part of a block's input only, "
                 "which they gather to recompute the block (DeepSpeed's partition_activations). "
                 "Full checkpointing only."},
+    {.path = "training.loss_chunks",
+     .type = kInteger,
+     .fallback = "1",
+     .low = 1,
+     .high = 65'536,
+     .meaning =
+         "Parts of a micro-batch's tokens whose logits, loss and gradients are computed one "
+         "after the other, so that the logits of one part only are in memory (Liger Kernel's "
+         "fused linear cross-entropy). Not modelled: that both gradients are then computed "
+         "in forward. Tensor parallelism divides the vocabulary as well."},
     {.path = "training.first_step",
      .type = kFlag,
      .fallback = "false",
@@ -102,6 +112,14 @@ constexpr KeySpec kKeys[] = {
      .fallback = "false",
      .meaning = "Sequence parallelism beside tensor parallelism: norms and residuals divide the "
                 "sequence too, and each sum becomes a reduce-scatter and an all-gather."},
+    {.path = "parallelism.tensor_overlap",
+     .type = kChoice,
+     .fallback = "none",
+     .choices = "none|async",
+     .meaning = "none: matrix products and the collectives of tensor parallelism wait for each "
+                "other. async: a product runs beside the all-gather of its input or the "
+                "reduce-scatter of its output, one chunk a rank (PyTorch's AsyncTP, Transformer "
+                "Engine's userbuffers). Needs parallelism.sequence."},
     {.path = "parallelism.context",
      .type = kInteger,
      .fallback = "1",
@@ -109,6 +127,14 @@ constexpr KeySpec kKeys[] = {
      .high = 65'536,
      .meaning = "Ranks that divide the sequence (CP); keys and values are gathered for attention. "
                 "Must divide the tokens of a sequence. Weights are sharded over these ranks too."},
+    {.path = "parallelism.context_method",
+     .type = kChoice,
+     .fallback = "all_gather",
+     .choices = "all_gather|ring",
+     .meaning = "all_gather: attention waits for the keys and values of all context-parallel ranks "
+                "(Llama 3). ring: they go round the ranks block by block while attention of the "
+                "block at hand is computed (ring attention, arXiv 2310.01889), and what computing "
+                "does not hide is exposed."},
     {.path = "parallelism.pipeline",
      .type = kInteger,
      .fallback = "1",

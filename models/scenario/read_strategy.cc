@@ -171,6 +171,7 @@ TrainingSpec ReadTraining(SectionReader section, TransformerSpec* model) {
   section.ReadChoice("activation_checkpointing", &training.checkpointing);
   section.Read("checkpoint_every", &training.checkpoint_every);
   section.Read("partition_checkpoints", &training.partition_checkpoints);
+  section.Read("loss_chunks", &training.loss_chunks);
   section.Read("first_step", &training.first_step);
   model->lora = ReadLora(&section);
   section.Finish();
@@ -262,6 +263,8 @@ ParallelSpec ReadParallelism(SectionReader section) {
   section.Read("virtual_stages", &parallel.virtual_stages);
   section.Read("expert", &parallel.expert);
   section.ReadChoice("order", &parallel.order);
+  section.ReadChoice("context_method", &parallel.context_method);
+  section.ReadChoice("tensor_overlap", &parallel.tensor_overlap);
   section.Finish();
   return parallel;
 }

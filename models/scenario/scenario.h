@@ -31,6 +31,7 @@ struct TrainingSpec {
   int checkpoint_every = 1;  // of how many layers the first is checkpointed
   // Inputs of blocks under kFull: each tensor-parallel rank keeps its part of them.
   bool partition_checkpoints = false;
+  int loss_chunks = 1;      // parts of the tokens whose logits exist one after the other
   bool first_step = false;  // without the prefetch trace, as the first iteration
 
   // `layer` counts from 0.

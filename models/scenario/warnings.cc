@@ -135,10 +135,10 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
   if (scenario.fsdp) {
     WarnOfFsdpKeys(scenario, warn);
   } else if (zero.stage != 3) {
-    warn({"zero.quantized_weights", "zero.secondary_partition_size",
-          "zero.secondary_rule", "zero.prefetch_bucket_size", "zero.max_live_parameters",
-          "zero.max_reuse_distance", "zero.param_persistence_threshold",
-          "zero.overlap.gather_forward", "zero.overlap.gather_backward", "training.first_step"},
+    warn({"zero.quantized_weights", "zero.secondary_partition_size", "zero.secondary_rule",
+          "zero.prefetch_bucket_size", "zero.max_live_parameters", "zero.max_reuse_distance",
+          "zero.param_persistence_threshold", "zero.overlap.gather_forward",
+          "zero.overlap.gather_backward", "training.first_step"},
          fmt::format("in stage {}; it belongs to stage 3", zero.stage));
     if (zero.stage == 0) {
       warn({"zero.quantized_weight_differences"}, "in stage 0; it belongs to stages 1 and 2");
@@ -186,7 +186,11 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
   if (scenario.parallel.pipeline == 1) {
     warn({"parallelism.virtual_stages"}, "without a pipeline");
   }
+  if (scenario.parallel.context == 1) {
+    warn({"parallelism.context_method"}, "without context parallelism");
+  }
   if (scenario.parallel.tensor == 1) {
+    warn({"parallelism.tensor_overlap"}, "without tensor parallelism");
     warn({"parallelism.sequence", "training.partition_checkpoints"}, "without tensor parallelism");
   } else if (scenario.training.checkpointing != Checkpointing::kFull) {
     warn({"training.partition_checkpoints"}, "without activation_checkpointing: full");

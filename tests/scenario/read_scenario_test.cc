@@ -253,9 +253,10 @@ TEST(Warnings, NameKeysOfOtherStages) {
 
 TEST(Warnings, AcceptQuantizedGradientsBesideWeightDifferences) {
   const auto warnings = [](const char* more) {
-    return ReadSmall(Small("stage: 3", std::string("stage: 1\n  quantized_weight_differences: true\n"
-                                                   "  quantized_gradients: true") +
-                                           more))
+    return ReadSmall(
+               Small("stage: 3", std::string("stage: 1\n  quantized_weight_differences: true\n"
+                                             "  quantized_gradients: true") +
+                                     more))
         .warnings;
   };
   EXPECT_THAT(warnings(""), ElementsAre());

@@ -185,7 +185,7 @@ void AddQuantization(const StepReport& r, Lines& out) {
     }
     out.Add("  {:<18}{} event{}, {} bits in groups of {}, expected relative error {:.3g}{}\n", name,
             path.events, path.events == 1 ? "" : "s", path.bits, path.group_size,
-            path.relative_error, path.of_difference ? " of a step's change" : "");
+            path.relative_error, path.of_difference ? " of changes" : "");
   };
   line("weights forward", r.weights_forward);
   line("weights backward", r.weights_backward);
