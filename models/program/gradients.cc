@@ -211,13 +211,16 @@ void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Labe
 
 void GradientReducer::ReduceFlat(CollectiveOp operation, Communicator communicator,
                                  std::int64_t elements, int calls, const Label& label) {
-  const Bytes full = Bytes::Count(2 * elements);
+  // DeepSpeed sends the type of the weights whatever it keeps; Megatron-LM what it keeps.
+  const ZeroConfig& zero = scenario_->zero;
+  const bool fp32 = zero.stage < 2 && zero.gradient_precision == GradientPrecision::kFp32;
+  const Bytes full = Bytes::Count((fp32 ? 4 : 2) * elements);
   const int kind = kinds_.Kind("gradients", operation, communicator, writer_);
   const OpId op = writer_->Collective(
       Stream::kReduce, communicator, WithAction(label, Action::kReduce),
       {.kind = kind, .full = full, .payload = full, .launches = calls}, Seconds());
   writer_->StreamWaits(Stream::kReduce, op);
-  if (scenario_->zero.stage == 3) ReduceOverReplicas(elements, label);
+  if (zero.stage == 3) ReduceOverReplicas(elements, label);
 }
 
 // MiCS: copies of a shard are summed at the boundary of gradient accumulation

@@ -90,9 +90,17 @@ constexpr KeySpec kKeys[] = {
      .type = kChoice,
      .fallback = "model",
      .choices = "model|fp32",
-     .meaning = "Type of the gradients that a rank keeps until the optimizer's step, in stages 2 "
-                "and 3: that of the weights, or fp32, which doubles them. DeepSpeed's "
-                "data_types.grad_accum_dtype."},
+     .meaning = "Type of the gradients that a rank keeps until the optimizer's step: that of the "
+                "weights, or fp32, which doubles them. In stages 2 and 3 DeepSpeed's "
+                "data_types.grad_accum_dtype. In stages 0 and 1 they also travel in fp32, as in "
+                "Megatron-LM (accumulate_allreduce_grads_in_fp32)."},
+    {.path = "zero.fused_weight_gradients",
+     .type = kFlag,
+     .fallback = "false",
+     .meaning = "Whether the product that computes a weight's gradient adds it to the kept one "
+                "(Megatron-LM's gradient accumulation fusion). Autograd then gets a placeholder: "
+                "Transformer Engine keeps one of each shape of a block's matrices, and the head "
+                "has one while it runs backward. Memory only; stages 0 and 1."},
     {.path = "zero.offload_optimizer",
      .otherwise = "everything stays on the GPU",
      .meaning = "Optimizer states, and gradients of the shard, in the host's memory, and Adam on "

@@ -201,6 +201,7 @@ ZeroConfig ReadZero(SectionReader section, int gpus_per_node, TransformerSpec* m
   section.ReadChoice("gradient_collective", &collective);
   if (section.Has("gradient_collective")) zero.gradient_collective = collective;
   section.ReadChoice("gradient_precision", &zero.gradient_precision);
+  section.Read("fused_weight_gradients", &zero.fused_weight_gradients);
   zero.offload = ReadOffload(&section);
   section.Read("prefetch_bucket_size", &zero.prefetch_bucket_size);
   section.Read("max_live_parameters", &zero.max_live_parameters);
@@ -250,6 +251,8 @@ ComputeSpec ReadCompute(SectionReader section) {
   section.Read("recompute_skips_last", &compute.recompute_skips_last);
   section.Read("memory_passes", &compute.memory_passes);
   section.Read("loss_bytes", &compute.loss_bytes);
+  section.Read("loss_memory", &compute.loss_memory);
+  section.Read("fused_activation", &compute.fused_activation);
   section.Finish();
   return compute;
 }

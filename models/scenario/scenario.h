@@ -48,6 +48,8 @@ struct ComputeSpec {
   bool recompute_skips_last = false;  // recompute leaves out the block's last GEMM
   double memory_passes = 2;           // mu: passes over the bytes of memory-bound operations
   double loss_bytes = 17;             // beta: bytes per token and vocabulary entry of the loss
+  double loss_memory = 12;            // bytes per token and vocabulary entry alive at its peak
+  bool fused_activation = false;      // a gated MLP's activation and product are one kernel
 };
 
 struct Scenario {
@@ -95,6 +97,11 @@ struct Scenario {
 
   // Parts of the sequence that norms and residuals of one rank work on.
   int sequence_parts() const { return parallel.sequence_parallel ? parallel.tensor : 1; }
+
+  // Whether products add gradients of weights to those that are kept: stages 0 and 1.
+  bool fuses_weight_gradients() const {
+    return !fsdp && zero.stage < 2 && zero.fused_weight_gradients;
+  }
 
   // What both strategies have. hpZ and quantisation act in stage 3 only.
   bool shards_weights() const {

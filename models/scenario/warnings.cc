@@ -128,9 +128,9 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
   WarnOfOffloadKeys(scenario, warn);
   WarnOfSecondaryOfAll(places, scenario, problems);
   if (zero.stage == 0) warn({"zero.gradient_collective"}, "in stage 0, which always all-reduces");
-  if (zero.stage < 2) {
-    warn({"zero.gradient_precision"},
-         fmt::format("in stage {}; it belongs to stages 2 and 3", zero.stage));
+  if (zero.stage >= 2) {
+    warn({"zero.fused_weight_gradients"},
+         fmt::format("in stage {}; it belongs to stages 0 and 1", zero.stage));
   }
   if (scenario.fsdp) {
     WarnOfFsdpKeys(scenario, warn);

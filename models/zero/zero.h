@@ -15,7 +15,8 @@ namespace zerosim {
 enum class GradientCollective : std::uint8_t { kAllReduce, kReduceScatter };
 
 // Type of the gradients that a rank keeps until the optimizer's step: that of the weights, or fp32
-// (DeepSpeed's data_types.grad_accum_dtype).
+// (DeepSpeed's data_types.grad_accum_dtype; in stages 0 and 1 Megatron-LM's
+// accumulate_allreduce_grads_in_fp32, which also sends them so).
 enum class GradientPrecision : std::uint8_t { kModel, kFp32 };
 
 // When hpZ gathers between nodes: once an optimizer step (DeepSpeed since 2024-01-25), or in the
@@ -60,6 +61,8 @@ struct ZeroConfig {
   SecondaryRule secondary_rule = SecondaryRule::kOncePerStep;
   std::optional<GradientCollective> gradient_collective;  // empty: the stage's default
   GradientPrecision gradient_precision = GradientPrecision::kModel;
+  // Stages 0 and 1: products add gradients of weights to the kept ones; autograd gets placeholders.
+  bool fused_weight_gradients = false;
   OverlapPolicy overlap;
   OffloadConfig offload;
 

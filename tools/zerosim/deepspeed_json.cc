@@ -78,7 +78,7 @@ std::vector<std::string> LeftOut(const ZeroConfig& zero) {
     left_out.emplace_back("zero.shard_size: DeepSpeed has it in stage 3 only");
   }
   if (zero.gradient_precision == GradientPrecision::kFp32 && zero.stage < 2) {
-    left_out.emplace_back("zero.gradient_precision: it has no effect below stage 2");
+    left_out.emplace_back("zero.gradient_precision: below stage 2 it is Megatron-LM's");
   }
   return left_out;
 }
