@@ -35,21 +35,19 @@ class Reader {
 
  private:
   NcclCluster Cluster(const Node& node) {
-    Expect(node, {"name", "about", "fabric", "source", "assumed", "version", "topology", "runs"});
+    Expect(node,
+           {"name", "about", "gpu", "fabric", "source", "assumed", "version", "topology", "runs"});
     NcclCluster cluster;
     cluster.name = Text(node, "name");
     cluster.about = Text(node, "about");
+    cluster.gpu = Text(node, "gpu");
     cluster.fabric = Text(node, "fabric");
     cluster.source = Text(node, "source");
     cluster.assumed = Text(node, "assumed");
     NcclRun run;
     Parse(node, "version", "a version such as 2.26.2", ParseNcclVersion, &run.version);
-    const Node* topology = node.Find("topology");
-    if (topology != nullptr) {
-      cluster.topology = Topology(*topology);
-    } else if (node.is_map()) {
-      problems_->Add(node.where, "topology: missing; expected a section");
-    }
+    Require(node, {"version", "topology"});
+    if (const Node* topology = node.Find("topology")) cluster.topology = Topology(*topology);
     for (const Node& item : Items(node, "runs")) {
       cluster.runs.push_back(Run(item, run, cluster.topology));
     }
@@ -57,8 +55,8 @@ class Reader {
   }
 
   NcclTopology Topology(const Node& node) {
-    Expect(node, {"compute_capability", "gpus_per_node", "nvlinks", "nvlink", "pcie", "nvls", "nics",
-                  "nic", "cpu", "ll128_between_nodes"});
+    Expect(node, {"compute_capability", "gpus_per_node", "nvlinks", "nvlink", "pcie", "nvls",
+                  "nics", "nic", "cpu", "ll128_between_nodes"});
     NcclTopology topology;
     Count(node, "compute_capability", 30, &topology.compute_capability);
     Count(node, "gpus_per_node", 1, &topology.gpus_per_node);
@@ -76,6 +74,7 @@ class Reader {
   NcclRun Run(const Node& node, const NcclRun& defaults, const NcclTopology& topology) {
     Expect(node, {"log", "collective", "nodes", "gpus", "version", "algorithms", "protocols",
                   "min_channels"});
+    Require(node, {"collective", "nodes", "gpus"});
     NcclRun run = defaults;
     run.log = Log(node);
     Parse(node, "collective", "a collective such as all_reduce", ParseNcclCollective,
@@ -83,9 +82,9 @@ class Reader {
     Count(node, "nodes", 1, &run.group.nodes);
     Count(node, "gpus", 1, &run.group.gpus_per_node);
     if (run.group.gpus_per_node > topology.gpus_per_node) {
-      problems_->Add(node.Find("gpus")->where,
-                     fmt::format("gpus: {} of {} in a node", run.group.gpus_per_node,
-                                 topology.gpus_per_node));
+      problems_->Add(
+          node.Find("gpus")->where,
+          fmt::format("gpus: {} of {} in a node", run.group.gpus_per_node, topology.gpus_per_node));
     }
     Parse(node, "version", "a version such as 2.26.2", ParseNcclVersion, &run.version);
     Count(node, "min_channels", 1, &run.overrides.min_channels);
@@ -110,6 +109,14 @@ class Reader {
       if (std::ranges::find(keys, entry.key) != keys.end()) continue;
       problems_->Add(entry.where,
                      fmt::format("{}: no such key; expected {}", entry.key, fmt::join(keys, ", ")));
+    }
+  }
+
+  void Require(const Node& node, std::initializer_list<std::string_view> keys) {
+    for (const std::string_view key : keys) {
+      if (node.is_map() && node.Find(key) == nullptr) {
+        problems_->Add(node.where, fmt::format("{}: missing", key));
+      }
     }
   }
 

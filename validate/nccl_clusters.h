@@ -1,8 +1,8 @@
 // Which cluster a log of nccl-tests comes from, and what NCCL would see there.
 //
-// A file names clusters, each with its topology, fabric and version, and the logs that were taken on
-// it; the format is in validate/README.md. Reading is strict, as for scenarios. The logs themselves
-// are not read here.
+// A file names clusters, each with its topology, fabric and version, and the logs that were taken
+// on it; the format is in validate/README.md. Reading is strict, as for scenarios. The logs
+// themselves are not read here.
 #pragma once
 
 #include <string>
@@ -26,6 +26,7 @@ struct NcclRun {
 struct NcclCluster {
   std::string name;
   std::string about;
+  std::string gpu;     // "H100"
   std::string fabric;  // "InfiniBand", "Slingshot", "TCP", ...: what summaries group by
   std::string source;
   std::string assumed;

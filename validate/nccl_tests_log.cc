@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <set>
 #include <span>
 #include <string_view>
@@ -44,8 +45,8 @@ bool IsDigits(std::string_view text) {
 
 bool IsType(std::string_view text) {
   static constexpr std::array<std::string_view, 18> kTypes{
-      "int8",    "uint8",  "int32",    "uint32", "int64",  "uint64", "half",     "float",   "double",
-      "bfloat16", "bf16",  "fp16",     "f8e4m3", "f8e5m2", "fp8",    "fp8_e4m3", "fp8_e5m2", "char"};
+      "int8",     "uint8", "int32", "uint32", "int64",  "uint64", "half",     "float",    "double",
+      "bfloat16", "bf16",  "fp16",  "f8e4m3", "f8e5m2", "fp8",    "fp8_e4m3", "fp8_e5m2", "char"};
   return std::ranges::find(kTypes, text) != kTypes.end();
 }
 
@@ -166,10 +167,10 @@ class Reader {
     choice.line = line_;
     const auto collective = ParseNcclCollective(name);
     const auto size = Number<std::int64_t>(tokens[i - 1].text);
-    const auto algorithm = EnumOf<NcclAlgorithm, kNcclAlgorithms>(tokens[i + 3].text,
-                                                                  ParseNcclAlgorithm);
-    const auto protocol = EnumOf<NcclProtocol, kNcclProtocols>(tokens[i + 5].text,
-                                                               ParseNcclProtocol);
+    const auto algorithm =
+        EnumOf<NcclAlgorithm, kNcclAlgorithms>(tokens[i + 3].text, ParseNcclAlgorithm);
+    const auto protocol =
+        EnumOf<NcclProtocol, kNcclProtocols>(tokens[i + 5].text, ParseNcclProtocol);
     if (!collective || !size || !algorithm || !protocol) {
       Report(tokens[i - 2].column,
              "expected a choice as in \"AllReduce: 1024 Bytes -> Algo RING proto LL\"");
@@ -245,7 +246,9 @@ class Reader {
                          *size, rest.empty() ? "nothing" : Quoted(rest[0].text)));
       return;
     }
+    const std::size_t before = log_.problems.size();
     row.out_of_place = Block(*size, rest.first(columns));
+    if (log_.problems.size() > before) return;  // the rest of the line is not what it seems
     row.in_place = Block(*size, rest.subspan(columns, columns));
     if (row.out_of_place || row.in_place) log_.rows.push_back(std::move(row));
   }
@@ -256,7 +259,7 @@ class Reader {
     std::array<double, 3> values{};
     for (std::size_t i = 0; i < 3; ++i) {
       const auto value = Number<double>(columns[i].text);
-      if (!value || !(*value >= 0)) {
+      if (!value || !std::isfinite(*value) || *value < 0) {
         static constexpr std::array<std::string_view, 3> kNames{"a time", "an algbw", "a busbw"};
         Report(columns[i].column, fmt::format("row of {} bytes: expected {}, got {}", size,
                                               kNames.at(i), Quoted(columns[i].text)));

@@ -41,8 +41,8 @@ std::vector<Line> LinesBy(const NcclComparison& comparison,
 }
 
 std::string TableText(std::string_view title, const std::vector<Line>& lines) {
-  std::string text = fmt::format("\n{:<42} {:>5} {:>8} {:>8} {:>8} ", title, "rows", "median", "p90",
-                                 "bias");
+  std::string text =
+      fmt::format("\n{:<42} {:>5} {:>8} {:>8} {:>8} ", title, "rows", "median", "p90", "bias");
   for (const std::string_view name : kSizeClassNames) text += fmt::format(" {:>10}", name);
   text += '\n';
   for (const Line& line : lines) {
@@ -55,23 +55,6 @@ std::string TableText(std::string_view title, const std::vector<Line>& lines) {
     text += '\n';
   }
   return text;
-}
-
-std::string_view GpuName(int compute_capability) {
-  switch (compute_capability) {
-    case 60:
-      return "P100";
-    case 70:
-      return "V100";
-    case 80:
-      return "A100";
-    case 90:
-      return "H100";
-    case 100:
-      return "B200";
-    default:
-      return "another GPU";
-  }
 }
 
 std::string NodesText(const NcclGroup& group) {
@@ -99,8 +82,8 @@ std::string ChoicesText(const NcclComparison& comparison) {
 }
 
 std::string RowsText(const NcclComparison& comparison) {
-  std::string text = fmt::format("\n{:<60} {:>12} {:<16} {:>3} {:>10} {:>10} {:>8}\n", "log", "bytes",
-                                 "choice", "ch", "measured", "predicted", "error");
+  std::string text = fmt::format("\n{:<60} {:>12} {:<16} {:>3} {:>10} {:>10} {:>8}\n", "log",
+                                 "bytes", "choice", "ch", "measured", "predicted", "error");
   for (const NcclPoint& point : comparison.points) {
     std::string choice;
     int channels = 0;
@@ -120,18 +103,17 @@ std::string RowsText(const NcclComparison& comparison) {
 }  // namespace
 
 std::string NcclSummaryClass(const NcclPoint& point) {
-  const NcclTopology& topology = point.cluster->topology;
-  if (point.run->group.nodes > 1) return point.cluster->fabric + ", several nodes";
-  return fmt::format("one {} node, {}", topology.nvlinks > 0 ? "NVLink" : "PCIe",
-                     GpuName(topology.compute_capability));
+  if (point.run->group.nodes > 1) return point.cluster->fabric;
+  return fmt::format("one node, {}", point.cluster->gpu);
 }
 
 std::string NcclValidationText(const NcclComparison& comparison, bool all) {
-  std::string text = "Time of collectives: predicted / measured - 1, of magnitudes; medians by size\n";
-  text += TableText("Cluster", LinesBy(comparison, [](const NcclPoint& point) {
-                      return fmt::format("{}, {}", point.cluster->name,
-                                         NodesText(point.run->group));
-                    }));
+  std::string text =
+      "Time of collectives: predicted / measured - 1, of magnitudes; medians by size\n";
+  text +=
+      TableText("Cluster", LinesBy(comparison, [](const NcclPoint& point) {
+                  return fmt::format("{}, {}", point.cluster->name, NodesText(point.run->group));
+                }));
   text += TableText("Fabric and collective", LinesBy(comparison, [](const NcclPoint& point) {
                       return fmt::format("{}, {}", NcclSummaryClass(point),
                                          Name(point.run->collective));

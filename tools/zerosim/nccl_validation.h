@@ -12,7 +12,8 @@ namespace zerosim {
 // NCCL's logged choices. `all` adds every row.
 std::string NcclValidationText(const NcclComparison& comparison, bool all);
 
-// Rows of several nodes on one fabric, or of one node: "InfiniBand", "one NVLink node, H100".
+// What summaries put a row under: the fabric of several nodes, or the GPU of one ("one node,
+// H100").
 std::string NcclSummaryClass(const NcclPoint& point);
 
 }  // namespace zerosim

@@ -16,8 +16,10 @@ namespace zerosim {
 namespace {
 
 constexpr const char* kFooter =
-    "CLUSTERS says which cluster each log comes from: validate/README.md has its format. Measured is\n"
-    "the faster of out-of-place and in-place. Nothing is fitted to these logs; data sheets and the\n"
+    "CLUSTERS says which cluster each log comes from: validate/README.md has its format. Measured "
+    "is\n"
+    "the faster of out-of-place and in-place. Nothing is fitted to these logs; data sheets and "
+    "the\n"
     "constants that NCCL ships give the predictions.\n"
     "\n"
     "Example:\n"
@@ -45,15 +47,16 @@ void ValidateNccl(const ValidateNcclOptions& options) {
     }
   }
   fmt::print("{}", NcclValidationText(comparison, options.all));
-  if (unread > 0) fmt::print("{} lines of logs cannot be read and are left out\n", unread);
+  if (unread > 0)
+    fmt::print("{} rows of logs are cut short by other output and left out\n", unread);
 }
 
 }  // namespace
 
 Command AddValidateNccl(CLI::App& zerosim) {
   const auto options = std::make_shared<ValidateNcclOptions>();
-  CLI::App* app = zerosim.add_subcommand(
-      "validate-nccl", "Hold the model of NCCL against logs of nccl-tests");
+  CLI::App* app =
+      zerosim.add_subcommand("validate-nccl", "Hold the model of NCCL against logs of nccl-tests");
   app->add_option("CLUSTERS", options->clusters, "YAML file of clusters and their logs")
       ->required()
       ->check(FilePath());
