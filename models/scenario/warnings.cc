@@ -170,7 +170,7 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
     }
   }
   if (scenario.parallel.pipeline == 1) {
-    warn({"parallelism.virtual_stages"}, "without a pipeline");
+    warn({"parallelism.virtual_stages", "parallelism.layers_per_stage"}, "without a pipeline");
   }
   if (scenario.parallel.tensor == 1) {
     warn({"parallelism.sequence", "training.partition_checkpoints"}, "without tensor parallelism");
