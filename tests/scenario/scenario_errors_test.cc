@@ -223,7 +223,7 @@ TEST(ScenarioErrors, RefuseLayersThatStagesCannotDivide) {
   EXPECT_THAT(
       stages(", layers_per_stage: [2, 2, 2]"),
       HasSubstr("error: parallelism.layers_per_stage: expected 4 numbers, one for each of 4 "
-                "stages (line 11) x 1 virtual stages, got 3\n"));
+                "stages (line 9) x 1 virtual stages, got 3\n"));
   EXPECT_THAT(
       stages(", layers_per_stage: [2, 2, 2, 2]"),
       HasSubstr("error: parallelism.layers_per_stage: expected numbers that add up to the 6 "
