@@ -65,7 +65,8 @@ struct KindSums {
 // Sums over the stages of a pipeline become those of a mean stage: what one rank does.
 void Average(int stages, CollectiveReport* report) {
   const auto mean = [&](Bytes sum) { return Bytes::Count(sum.count() / stages); };
-  report->calls /= stages;
+  // To the nearest: what few stages do at all is not nothing.
+  report->calls = std::max<std::int64_t>(1, (2 * report->calls + stages) / (2 * stages));
   report->payload = mean(report->payload);
   report->wire = mean(report->wire);
   report->in_node_per_gpu = mean(report->in_node_per_gpu);
@@ -159,8 +160,10 @@ void AddCollectives(const PreparedStep& step, const Timeline& timeline, StepRepo
     if (limit != sums[k].limits.end()) kind.bottleneck = limit->first;
     kind.node_egress = Bytes::Count(kind.node_egress.count() / node_classes);
     report->node_egress += kind.node_egress;
-    if (stages > 1) Average(stages, &kind);
     MergeKind(std::move(kind), &kinds);
+  }
+  if (stages > 1) {
+    for (CollectiveReport& kind : kinds) Average(stages, &kind);
   }
   report->communication = WithoutDust(report->communication, timeline.end);
   report->exposed_communication = WithoutDust(report->exposed_communication, timeline.end);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace zerosim {
 
@@ -30,7 +31,9 @@ struct ParallelSpec {
   int context = 1;                 // CP: ranks that divide the sequence
   int pipeline = 1;                // PP: stages that divide the layers
   int virtual_stages = 1;          // stages that a rank holds, interleaved
-  int expert = 1;                  // EP: ranks that divide the experts
+  // Layers of each of the pipeline x virtual_stages runs, in order; empty: see stages.h.
+  std::vector<int> layers_per_stage;
+  int expert = 1;  // EP: ranks that divide the experts
   RankOrder order = RankOrder::kTensorDataPipeline;
   ContextMethod context_method = ContextMethod::kAllGather;
   TensorOverlap tensor_overlap = TensorOverlap::kNone;

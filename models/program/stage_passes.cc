@@ -2,6 +2,7 @@
 
 #include "models/compute/compute.h"
 #include "models/compute/optimizer_time.h"
+#include "models/parallel/stages.h"
 #include "models/program/deepspeed.h"
 #include "models/program/fsdp.h"
 #include "models/program/kernel_bytes.h"
@@ -20,16 +21,20 @@ std::unique_ptr<Sharding> MakeSharding(const Scenario& view, const ModelLayout& 
   return std::make_unique<DeepSpeedSharding>(view, layout, trace, kinds, writer);
 }
 
-// Cuts the visits of one phase where the chunk changes. What lies outside of the layers goes with
-// the layers beside it.
+// Cuts the visits of one phase where the chunk changes. What comes before the layers belongs to the
+// first chunk and what comes after them to the last, which may hold no layer.
 std::vector<std::pair<int, int>> ChunkRanges(const std::vector<Visit>& trace, Phase phase,
-                                             int layers_per_chunk, int stages, int chunks) {
+                                             const std::vector<int>& run_of, int stages,
+                                             int chunks) {
   std::vector<std::pair<int, int>> ranges(static_cast<std::size_t>(chunks), {-1, -1});
-  int chunk = phase == Phase::kForward ? 0 : chunks - 1;
+  const bool forward = phase == Phase::kForward;
+  bool layers_began = false;
   for (int v = 0; v < static_cast<int>(trace.size()); ++v) {
     if (trace[v].phase != phase) continue;
-    if (chunks > 1 && trace[v].layer >= 0) chunk = trace[v].layer / layers_per_chunk / stages;
-    std::pair<int, int>& range = ranges[chunk];
+    const int layer = trace[v].layer;
+    layers_began = layers_began || layer >= 0;
+    const int outside = layers_began == forward ? chunks - 1 : 0;
+    std::pair<int, int>& range = ranges[layer >= 0 ? run_of[layer] / stages : outside];
     if (range.first < 0) range.first = v;
     range.second = v + 1;
   }
@@ -48,10 +53,11 @@ StagePasses::StagePasses(const Scenario& view, const ModelLayout& layout,
       collectives_(view, kinds, writer),
       activations_(view, trace_, writer) {
   const ParallelSpec& parallel = view.parallel;
+  if (parallel.pipeline == 1) return;
+  const std::vector<int> run_of = RunOfLayers(view.model.layers, parallel);
   const int chunks = parallel.virtual_stages;
-  const int layers = std::max(1, view.model.layers / (parallel.pipeline * chunks));
-  forward_ = ChunkRanges(trace_, Phase::kForward, layers, parallel.pipeline, chunks);
-  backward_ = ChunkRanges(trace_, Phase::kBackward, layers, parallel.pipeline, chunks);
+  forward_ = ChunkRanges(trace_, Phase::kForward, run_of, parallel.pipeline, chunks);
+  backward_ = ChunkRanges(trace_, Phase::kBackward, run_of, parallel.pipeline, chunks);
 }
 
 Label StagePasses::LastLabel(int micro_step) const {

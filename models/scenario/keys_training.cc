@@ -140,10 +140,10 @@ constexpr KeySpec kKeys[] = {
      .fallback = "1",
      .low = 1,
      .high = 65'536,
-     .meaning =
-         "Pipeline stages (PP), which divide the layers; gradient_accumulation_steps is then "
-         "the number of micro-batches. Stages run 1F1B. zero.stage 2 and 3 do not go with "
-         "it; fsdp does."},
+     .meaning = "Pipeline stages (PP), which divide the layers (layers_per_stage); "
+                "gradient_accumulation_steps is then "
+                "the number of micro-batches. Stages run 1F1B. zero.stage 2 and 3 do not go with "
+                "it; fsdp does."},
     {.path = "parallelism.virtual_stages",
      .type = kInteger,
      .fallback = "1",
@@ -151,6 +151,16 @@ constexpr KeySpec kKeys[] = {
      .high = 1024,
      .meaning = "Runs of layers that each stage holds, interleaved; more of them make the bubble "
                 "smaller and the sends more. The stages must then divide the micro-batches."},
+    {.path = "parallelism.layers_per_stage",
+     .type = kIntegers,
+     .otherwise = "equally many, or else with the embedding and the head as a layer each",
+     .low = 0,
+     .high = 100'000,
+     .meaning = "Layers of each stage, in the order of the layers; with virtual_stages of each of "
+                "their runs, the first of every stage first. They add up to the layers, and only "
+                "the first and the last may be 0. Without it, runs that do not divide the layers "
+                "share layers + 2 out equally, the first ones one more each, and the first and "
+                "the last then hold one less: [7, 8, ..., 8, 7] for 126 layers on 16 stages."},
     {.path = "parallelism.expert",
      .type = kInteger,
      .fallback = "1",

@@ -264,6 +264,7 @@ ParallelSpec ReadParallelism(SectionReader section) {
   section.Read("context", &parallel.context);
   section.Read("pipeline", &parallel.pipeline);
   section.Read("virtual_stages", &parallel.virtual_stages);
+  section.Read("layers_per_stage", &parallel.layers_per_stage);
   section.Read("expert", &parallel.expert);
   section.ReadChoice("order", &parallel.order);
   section.ReadChoice("context_method", &parallel.context_method);

@@ -184,7 +184,7 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
     }
   }
   if (scenario.parallel.pipeline == 1) {
-    warn({"parallelism.virtual_stages"}, "without a pipeline");
+    warn({"parallelism.virtual_stages", "parallelism.layers_per_stage"}, "without a pipeline");
   }
   if (scenario.parallel.context == 1) {
     warn({"parallelism.context_method"}, "without context parallelism");
