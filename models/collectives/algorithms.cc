@@ -38,7 +38,7 @@ std::vector<Stage> Nested(Kind kind, const std::vector<Stage>& dimensions) {
 }
 
 Stage Tree(ProcessGroup among, int channels, const AlgorithmOptions& options) {
-  Stage stage{.pattern = Pattern::kTree, .among = among, .channels = channels};
+  Stage stage{.pattern = StagePattern::kTree, .among = among, .channels = channels};
   if (channels == options.channels) stage.local_orders = options.local_orders;
   stage.chunks = options.chunks;
   return stage;
@@ -53,20 +53,21 @@ std::vector<Stage> RingStages(Kind kind, const GroupShape& shape, const Algorith
     chain.down = kind == Kind::kBroadcast;
     return {chain};
   }
-  return Nested(kind, {{.pattern = Pattern::kRing,
+  return Nested(kind, {{.pattern = StagePattern::kRing,
                         .among = all,
                         .channels = options.channels,
                         .local_orders = options.local_orders}});
 }
 
 // Inside of the nodes, and between the members of equal local place.
-std::vector<Stage> TwoLevels(Kind kind, const GroupShape& shape, Pattern in_node, Pattern across) {
+std::vector<Stage> TwoLevels(Kind kind, const GroupShape& shape, StagePattern in_node,
+                             StagePattern across) {
   return Nested(kind, {{.pattern = in_node, .among = {shape.local, 1}},
                        {.pattern = across, .among = {shape.nodes, shape.local}}});
 }
 
 std::vector<Stage> NvlsTreeStages(const GroupShape& shape, const AlgorithmOptions& options) {
-  const Stage in_node{.pattern = Pattern::kSwitch, .among = {shape.local, 1}};
+  const Stage in_node{.pattern = StagePattern::kSwitch, .among = {shape.local, 1}};
   std::vector<Stage> stages = Nested(Kind::kReduceScatter, {in_node});
   stages.push_back(Tree({shape.nodes, shape.local}, 1, options));
   for (Stage& stage : Nested(Kind::kAllGather, {in_node})) stages.push_back(std::move(stage));
@@ -77,7 +78,7 @@ std::vector<Stage> TorusStages(Kind kind, const std::vector<int>& dimensions) {
   std::vector<Stage> rings;
   int stride = 1;
   for (const int size : dimensions) {
-    rings.push_back({.pattern = Pattern::kRing, .among = {size, stride}});
+    rings.push_back({.pattern = StagePattern::kRing, .among = {size, stride}});
     stride *= size;
   }
   return Nested(kind, rings);
@@ -90,7 +91,7 @@ std::vector<Stage> Exchanges(Kind kind, std::vector<ProcessGroup> groups) {
   std::vector<Stage> stages;
   for (const ProcessGroup& group : groups) {
     if (group.size == 1) continue;
-    stages.push_back({.pattern = Pattern::kExchange, .among = group, .motion = motion});
+    stages.push_back({.pattern = StagePattern::kExchange, .among = group, .motion = motion});
   }
   return stages;
 }
@@ -202,26 +203,26 @@ Schedule ScheduleOf(Algorithm algorithm, CollectiveKind kind, const GroupShape& 
       stages = {Tree(all, options.channels, options)};
       break;
     case Algorithm::kHierarchicalRing:
-      stages = TwoLevels(kind, shape, Pattern::kRing, Pattern::kRing);
+      stages = TwoLevels(kind, shape, StagePattern::kRing, StagePattern::kRing);
       break;
     case Algorithm::kHalvingDoubling:
-      stages = Nested(kind, {{.pattern = Pattern::kHalving, .among = all}});
+      stages = Nested(kind, {{.pattern = StagePattern::kHalving, .among = all}});
       break;
     case Algorithm::kPat:
-      stages = Nested(kind, {{.pattern = Pattern::kDissemination, .among = all}});
+      stages = Nested(kind, {{.pattern = StagePattern::kDissemination, .among = all}});
       break;
     case Algorithm::kNvls:
-      stages = Nested(kind, {{.pattern = Pattern::kSwitch, .among = all}});
+      stages = Nested(kind, {{.pattern = StagePattern::kSwitch, .among = all}});
       break;
     case Algorithm::kNvlsTree:
       stages = NvlsTreeStages(shape, options);
       break;
     case Algorithm::kCollNet:
-      stages = TwoLevels(kind, shape, Pattern::kRing, Pattern::kSwitch);
+      stages = TwoLevels(kind, shape, StagePattern::kRing, StagePattern::kSwitch);
       break;
     case Algorithm::kDirect:
       if (kind == Kind::kSendReceive) {
-        stages = {{.pattern = Pattern::kShift, .among = all}};
+        stages = {{.pattern = StagePattern::kShift, .among = all}};
       } else {
         stages = Exchanges(kind, {all});
       }

@@ -111,16 +111,16 @@ int RoundsOf(const Stage& stage, const GroupShape& shape) {
   const int n = stage.among.size;
   if (n == 1) return 0;
   switch (stage.pattern) {
-    case Pattern::kRing:
-    case Pattern::kExchange:
+    case StagePattern::kRing:
+    case StagePattern::kExchange:
       return n - 1;
-    case Pattern::kHalving:
-    case Pattern::kDissemination:
+    case StagePattern::kHalving:
+    case StagePattern::kDissemination:
       return Log2Up(n);
-    case Pattern::kSwitch:
-    case Pattern::kShift:
+    case StagePattern::kSwitch:
+    case StagePattern::kShift:
       return 1;
-    case Pattern::kTree:
+    case StagePattern::kTree:
       return TreeRounds(stage, shape);
   }
   return 0;
@@ -129,19 +129,19 @@ int RoundsOf(const Stage& stage, const GroupShape& shape) {
 std::vector<Send> SendsOf(const Stage& stage, const GroupShape& shape, int channel, int member,
                           int round) {
   switch (stage.pattern) {
-    case Pattern::kRing:
+    case StagePattern::kRing:
       return RingSends(stage, shape, channel, member, round);
-    case Pattern::kHalving:
+    case StagePattern::kHalving:
       return HalvingSends(stage, member, round);
-    case Pattern::kDissemination:
+    case StagePattern::kDissemination:
       return DisseminationSends(stage, member, round);
-    case Pattern::kExchange:
+    case StagePattern::kExchange:
       return ExchangeSends(stage, shape, member, round);
-    case Pattern::kSwitch:
+    case StagePattern::kSwitch:
       return SwitchSends(stage, member);
-    case Pattern::kTree:
+    case StagePattern::kTree:
       return TreeSends(stage, shape, channel, member, round);
-    case Pattern::kShift:
+    case StagePattern::kShift:
       return ShiftSends(stage, member);
   }
   return {};
@@ -149,11 +149,11 @@ std::vector<Send> SendsOf(const Stage& stage, const GroupShape& shape, int chann
 
 std::vector<PeerShare> PeersOf(const Stage& stage, const GroupShape& shape, int channel,
                                int member) {
-  if (stage.pattern == Pattern::kTree) return TreePeers(stage, shape, channel, member);
+  if (stage.pattern == StagePattern::kTree) return TreePeers(stage, shape, channel, member);
   const int rounds = RoundsOf(stage, shape);
   if (rounds == 0) return {};
   const double share = PositionShare(stage, shape) / stage.channels;
-  if (stage.pattern == Pattern::kRing) {
+  if (stage.pattern == StagePattern::kRing) {
     return {{RingSends(stage, shape, channel, member, 0).front().to, rounds * share}};
   }
   std::vector<PeerShare> peers;
@@ -175,30 +175,30 @@ Steps StepsOf(const Stage& stage, const GroupShape& shape) {
   const int stride = stage.among.stride;
   const int rounds = RoundsOf(stage, shape);
   if (rounds == 0) return {};
-  if (stage.pattern == Pattern::kTree) return TreeSteps(stage, shape);
+  if (stage.pattern == StagePattern::kTree) return TreeSteps(stage, shape);
   if (n * stride <= shape.local) return {0, rounds};
   int across = 0;
   switch (stage.pattern) {
-    case Pattern::kRing: {
+    case StagePattern::kRing: {
       for (int p = 0; p < n; ++p) across += Crosses(shape, p * stride, (p + 1) % n * stride);
       across = std::min(across, rounds);
       break;
     }
-    case Pattern::kExchange:
+    case StagePattern::kExchange:
       for (int round = 0; round < rounds; ++round) {
         across += Crosses(shape, 0, ExchangePeer(stage, shape, 0, round) * stride);
       }
       break;
-    case Pattern::kHalving:
+    case StagePattern::kHalving:
       for (int round = 0; round < rounds; ++round) {
         across += shape.local % (2 * DistanceIn(stage, round) * stride) != 0;
       }
       break;
-    case Pattern::kDissemination:
+    case StagePattern::kDissemination:
       return DisseminationSteps(stage, shape);
-    case Pattern::kSwitch:
-    case Pattern::kShift:
-    case Pattern::kTree:
+    case StagePattern::kSwitch:
+    case StagePattern::kShift:
+    case StagePattern::kTree:
       across = rounds;
       break;
   }

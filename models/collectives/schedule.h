@@ -35,7 +35,7 @@ struct GroupShape {
   friend bool operator==(const GroupShape&, const GroupShape&) = default;
 };
 
-enum class Pattern : std::uint8_t {
+enum class StagePattern : std::uint8_t {
   kRing,           // every position travels round the ring: size - 1 rounds
   kHalving,        // partners at distance size/2, size/4, ..., 1 (gather: reversed); size is 2^k
   kDissemination,  // to the member 2^k before (reduce: after), what it lacks; any size
@@ -58,7 +58,7 @@ enum class Motion : std::uint8_t {
 };
 
 struct Stage {
-  Pattern pattern = Pattern::kRing;
+  StagePattern pattern = StagePattern::kRing;
   ProcessGroup among;  // sub-groups of members
   Motion motion = Motion::kGather;
   // Ways that divide the vector between them and run at once. Each leaves a node from another of

@@ -53,9 +53,9 @@ class Counter {
         out_(network.nodes, 0) {}
 
   StageLoads Count() {
-    if (stage_.pattern == Pattern::kSwitch) {
+    if (stage_.pattern == StagePattern::kSwitch) {
       CountSwitch();
-    } else if (stage_.pattern == Pattern::kExchange) {
+    } else if (stage_.pattern == StagePattern::kExchange) {
       CountExchange();
     } else {
       CountPeers();
@@ -96,14 +96,14 @@ class Counter {
       return;
     }
     const bool by_channel =
-        (stage_.pattern == Pattern::kRing || stage_.pattern == Pattern::kTree) &&
+        (stage_.pattern == StagePattern::kRing || stage_.pattern == StagePattern::kTree) &&
         places_.shape().local > 1 && stage_.among.stride == 1;
     const int nic = by_channel ? NicOfChannel(from, channel) : network_.nic_of_gpu[gpu];
     const int peer_nic =
         by_channel || rule_ == NicRule::kSameNumber ? nic : network_.nic_of_gpu[peer_gpu];
     Pass(node, network_.routes.ToNic(gpu, nic), load);
     Pass(peer_node, network_.routes.FromNic(peer_nic, peer_gpu), load);
-    flows_.push_back({{node, nic}, {peer_node, peer_nic}, load, static_cast<unsigned>(channel)});
+    flows_.push_back({{node, nic}, {peer_node, peer_nic}, load});
     out_[node] += load;
   }
 

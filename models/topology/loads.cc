@@ -113,7 +113,7 @@ std::vector<double> FlowLoads(const Fabric& fabric, const std::vector<Flow>& flo
   return loads.Loads();
 }
 
-std::vector<double> PatternLoads(const Fabric& fabric, const Pattern& pattern) {
+std::vector<double> PatternLoads(const Fabric& fabric, const TrafficPattern& pattern) {
   const NodeGroups& groups = pattern.groups;
   RequireInside(fabric, groups, pattern.nics);
   for (const Edge& edge : pattern.edges) {

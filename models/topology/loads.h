@@ -19,7 +19,7 @@ namespace zerosim {
 std::vector<double> FlowLoads(const Fabric& fabric, const std::vector<Flow>& flows);
 
 // The same of a pattern. Throws std::invalid_argument if its nodes or NICs are not in the fabric.
-std::vector<double> PatternLoads(const Fabric& fabric, const Pattern& pattern);
+std::vector<double> PatternLoads(const Fabric& fabric, const TrafficPattern& pattern);
 
 // An all-to-all in each group at once: every NIC of `nics` of every node sends weight 1 to each
 // other node of its group, to the NIC of its own number (a group of ranks of equal local place, or

@@ -16,7 +16,7 @@ NodeGroups AllGroups(int nodes, int size, int stride) {
   return {0, size, stride, stride, nodes / (size * stride)};
 }
 
-std::vector<Flow> FlowsOf(const Pattern& pattern) {
+std::vector<Flow> FlowsOf(const TrafficPattern& pattern) {
   std::vector<Flow> flows;
   const NodeGroups& groups = pattern.groups;
   for (int group = 0; group < groups.count(); ++group) {

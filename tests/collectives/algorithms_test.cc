@@ -150,7 +150,7 @@ TEST(Algorithms, SharesOfPeersAreTheSumOfTheMessages) {
     SCOPED_TRACE(testing::PrintToString(c));
     for (const Stage& stage : ScheduleOf(c.algorithm, c.kind, c.shape, c.options).stages) {
       double unit = PositionShare(stage, c.shape) / stage.channels;
-      if (stage.pattern == Pattern::kTree) {
+      if (stage.pattern == StagePattern::kTree) {
         const int trees = stage.tree == TreeKind::kChain ? 1 : 2;
         unit = 1.0 / stage.among.stride / stage.channels / trees / stage.chunks;
       }
@@ -258,7 +258,7 @@ TEST(Algorithms, StepsAreTheHopsOnTheLongestPath) {
     SCOPED_TRACE(testing::PrintToString(c));
     for (const Stage& stage : ScheduleOf(c.algorithm, c.kind, c.shape, options).stages) {
       const Steps steps = StepsOf(stage, c.shape);
-      if (stage.pattern == Pattern::kSwitch) {
+      if (stage.pattern == StagePattern::kSwitch) {
         EXPECT_EQ(steps.in_node + steps.across, 1);
         continue;
       }

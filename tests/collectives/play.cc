@@ -107,11 +107,11 @@ void Play(const Schedule& schedule, int channel, Holdings* held) {
   const GroupShape& shape = schedule.shape;
   for (const Stage& stage : schedule.stages) {
     const int way = channel % stage.channels;
-    if (stage.pattern == Pattern::kTree) {
+    if (stage.pattern == StagePattern::kTree) {
       PlayTree(stage, shape, way, held);
       continue;
     }
-    if (stage.pattern == Pattern::kSwitch) {
+    if (stage.pattern == StagePattern::kSwitch) {
       PlaySwitch(stage, shape, held);
       continue;
     }

@@ -130,11 +130,12 @@ StageLoads Enumerate(const Case& c, const Stage& stage) {
   std::vector<double> links(network.fabric->num_links(), 0);
   std::vector<double> out(network.nodes, 0);
   double unit = PositionShare(stage, shape) / stage.channels;
-  if (stage.pattern == Pattern::kTree) {
+  if (stage.pattern == StagePattern::kTree) {
     unit = 1.0 / stage.among.stride / stage.channels / 2 / stage.chunks;
   }
-  const bool by_channel = (stage.pattern == Pattern::kRing || stage.pattern == Pattern::kTree) &&
-                          shape.local > 1 && stage.among.stride == 1;
+  const bool by_channel =
+      (stage.pattern == StagePattern::kRing || stage.pattern == StagePattern::kTree) &&
+      shape.local > 1 && stage.among.stride == 1;
   const int groups_in_node = gpus / shape.local;
   for (int rank = 0; rank < network.world_size(); ++rank) {
     const int span = c.group.size * c.group.stride;
@@ -159,7 +160,7 @@ StageLoads Enumerate(const Case& c, const Stage& stage) {
           const int peer_nic = by_channel ? way : network.nic_of_gpu[peer % gpus];
           for (const int arc : network.routes.ToNic(rank % gpus, nic)) arcs[from][arc] += load;
           for (const int arc : network.routes.FromNic(peer_nic, peer % gpus)) arcs[to][arc] += load;
-          const Flow flow{{from, nic}, {to, peer_nic}, load, 0};
+          const Flow flow{{from, nic}, {to, peer_nic}, load};
           for (const Hop& hop : ExpandedRoute(*network.fabric, flow)) {
             links[hop.link] += load * hop.share;
           }

@@ -103,7 +103,7 @@ TEST_P(EveryFabric, APatternLoadsLinksAsItsFlowsDoAndWhatNicsSendArrives) {
   for (const NodeGroups& groups : Groups()) {
     for (const std::vector<Edge>& edges :
          {RingEdges(groups.size), ShiftEdges(groups.size, 5), DoubleTreeEdges(groups.size)}) {
-      const Pattern pattern{groups, nics_, edges};
+      const TrafficPattern pattern{groups, nics_, edges};
       const std::vector<Flow> flows = FlowsOf(pattern);
       const double sent = std::accumulate(flows.begin(), flows.end(), 0.0,
                                           [](double sum, const Flow& f) { return sum + f.weight; });
