@@ -43,6 +43,10 @@ class ModelCollectives {
   void Before(const Visit& visit, const Label& label);
   void After(const Visit& visit, const Label& label);
 
+  // Whether they leave nodes in which there are ranks of several stages: what other stages send
+  // meanwhile then delays them.
+  bool MeetOtherStages() const;
+
  private:
   // Whether the part takes the whole sequence and hidden width in, or gives its sum out.
   bool Enters(Part part) const;
