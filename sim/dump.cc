@@ -1,4 +1,5 @@
 #include <iterator>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -31,6 +32,9 @@ std::string DumpProgram(const PreparedStep& step) {
   auto to = std::back_inserter(out);
   fmt::format_to(to,
                  "# op  stream  micro_step  name  time_us  [collective group bytes]  <- deps\n");
+  if (step.program.rank_classes.size() > 1) {
+    for (const std::string& name : step.program.rank_classes) fmt::format_to(to, "# {}\n", name);
+  }
   for (std::size_t i = 0; i < step.program.ops.size(); ++i) {
     const Op& op = step.program.ops[i];
     fmt::format_to(to, "{} {} {} {} {:.3f}", i, NameOfStream(op), op.micro_step,

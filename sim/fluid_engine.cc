@@ -2,20 +2,17 @@
 
 #include <algorithm>
 #include <chrono>
-#include <numeric>
+#include <set>
 #include <string>
 #include <utility>
 
-#include <simgrid/s4u.hpp>
-
 #include "models/core/check.h"
 #include "sim/dependencies.h"
+#include "sim/fluid_platform.h"
 #include "sim/simgrid_session.h"
 
 namespace zerosim {
 namespace {
-
-namespace s4u = simgrid::s4u;
 
 class FluidRun {
  public:
@@ -26,11 +23,10 @@ class FluidRun {
         network_(network),
         successors_(program),
         dependencies_(successors_),
-        session_(SharingModel::kParallelTasks) {
+        session_(SharingModel::kParallelTasks),
+        platform_(&session_) {
     timeline_.ops.resize(program.ops.size());
     timeline_.engine = "fluid";
-    ids_.resize(program.ops.size());
-    std::iota(ids_.begin(), ids_.end(), 0);
     BuildPlatform();
   }
 
@@ -42,9 +38,8 @@ class FluidRun {
   bool TakesGpu(const Op& op) const;
   void ShareGpu(const Op& op, int change);
   void StartStage(int id, std::size_t stage);
-  void Launch(int id, s4u::ExecPtr exec);
   void Finish(int id);
-  s4u::ExecPtr FlowTask(const LoweredStage& stage) const;
+  std::vector<ResourceLoad> LoadsOf(const LoweredStage& stage) const;
 
   const StepProgram& program_;
   const std::vector<LoweredCall>& calls_;
@@ -52,44 +47,27 @@ class FluidRun {
   Successors successors_;
   Dependencies dependencies_;
   SimGridSession session_;
-  s4u::Host* hub_ = nullptr;
-  std::vector<s4u::Host*> ports_;    // by LinkId; null where a class is not needed
-  std::vector<s4u::Host*> gpus_;     // one a rank class
+  FluidPlatform platform_;
+  std::vector<int> resources_;       // of each link class; -1 where it is not needed
+  std::vector<int> gpus_;            // resources, one a rank class
   std::vector<int> collectives_on_;  // of each GPU: running now
   std::vector<bool> shares_gpu_;     // whether anything may run beside kernels of a class
-  // All of them, to the end: SimGrid still needs one when it reports that it is over.
-  std::vector<s4u::ExecPtr> activities_;
-  std::vector<int> ids_;  // of operations, for activities to point to
-  std::vector<std::size_t> stage_of_ = std::vector<std::size_t>(program_.ops.size(), 0);
-  std::vector<Seconds> flow_start_ = std::vector<Seconds>(program_.ops.size());
   std::size_t done_ = 0;
   Timeline timeline_;
 };
 
 void FluidRun::BuildPlatform() {
-  // A link class is one SimGrid link from a common host to one of its own: each host that a task
-  // names is a row of the solver's matrix. Its capacity is one second of transfer a second, since
-  // the solver's precision is absolute and bytes per second are too large for it.
-  s4u::NetZone* zone = s4u::create_full_zone("classes");
-  hub_ = zone->create_host("hub", 1.0)->seal();
-  ports_.resize(network_.links.size());
+  resources_.assign(network_.links.size(), -1);
   for (const LinkId id : NeededLinks(calls_, network_)) {
-    const std::string name = "link" + std::to_string(id.value);
-    s4u::Host* port = zone->create_host(name, 1.0)->seal();
-    const s4u::Link* link = zone->create_link(name, 1.0)->set_latency(0)->seal();
-    zone->add_route(hub_->get_netpoint(), port->get_netpoint(), nullptr, nullptr,
-                    {s4u::LinkInRoute(link)}, /*symmetrical=*/false);
-    ports_[id.value] = port;
+    resources_[id.value] = platform_.AddLink("link" + std::to_string(id.value));
     ++timeline_.link_classes;
   }
-  // A GPU does one second of kernels a second, or what collectives leave of it.
   for (std::size_t i = 0; i < program_.rank_classes.size(); ++i) {
-    const std::vector<double> speeds{1.0, 1.0 - network_.collective_share};
-    gpus_.push_back(zone->create_host("gpu" + std::to_string(i), speeds)->seal());
+    gpus_.push_back(platform_.AddGpu("gpu" + std::to_string(i), 1.0 - network_.collective_share));
   }
+  platform_.Seal();
   collectives_on_.resize(gpus_.size(), 0);
-  zone->seal();
-  shares_gpu_.assign(program_.rank_classes.size(), false);
+  shares_gpu_.assign(gpus_.size(), false);
   for (const Op& op : program_.ops) {
     if (op.kind == OpKind::kKernel ? op.stream != Stream::kCompute : TakesGpu(op)) {
       shares_gpu_[op.rank_class] = true;
@@ -99,18 +77,6 @@ void FluidRun::BuildPlatform() {
 
 Timeline FluidRun::Run() {
   const auto begin = std::chrono::steady_clock::now();
-  s4u::Activity::on_completion_cb([this](const s4u::Activity& activity) {
-    const int op = *activity.get_data<int>();
-    session_.Soon([this, op] {
-      if (program_.ops[op].kind == OpKind::kCollective) {
-        timeline_.flows.push_back(
-            {OpId{op}, static_cast<int>(stage_of_[op]), {flow_start_[op], session_.now()}});
-        StartStage(op, stage_of_[op] + 1);
-      } else {
-        Finish(op);
-      }
-    });
-  });
   for (const int op : successors_.roots()) session_.Soon([this, op] { Start(op); });
   timeline_.end = session_.Run();
   ZEROSIM_CHECK(done_ == program_.ops.size(), "{} of {} operations ran", done_,
@@ -134,10 +100,8 @@ void FluidRun::Start(int id) {
         session_.After(time, [this, id] { Finish(id); });
         return;
       }
-      s4u::ExecPtr exec = s4u::Exec::init();
-      exec->set_flops_amount(time.seconds());
-      exec->set_host(gpus_[op.rank_class]);
-      Launch(id, std::move(exec));
+      ++timeline_.activities;
+      platform_.Start({{gpus_[op.rank_class], time.seconds()}}, [this, id] { Finish(id); });
       return;
     }
     case OpKind::kCollective:
@@ -149,12 +113,9 @@ void FluidRun::Start(int id) {
   }
 }
 
-// Whether the operation's kernel takes its share of the GPU. A message to another stage takes few
-// of NCCL's blocks: none is counted. Copies to and from the host have no kernel.
 bool FluidRun::TakesGpu(const Op& op) const {
   if (network_.collective_share == 0 || op.kind != OpKind::kCollective) return false;
-  const CollectiveOp operation = program_.kinds[program_.calls[op.call.value].kind].op;
-  return operation != CollectiveOp::kSend && !IsCopy(operation);
+  return zerosim::TakesGpu(program_.kinds[program_.calls[op.call.value].kind].op);
 }
 
 // A collective's kernel enters the GPU or leaves it. A second one beside it takes no more.
@@ -162,7 +123,7 @@ void FluidRun::ShareGpu(const Op& op, int change) {
   if (!TakesGpu(op)) return;
   int& running = collectives_on_[op.rank_class];
   running += change;
-  gpus_[op.rank_class]->set_pstate(running > 0 ? 1 : 0);
+  platform_.SetSlow(gpus_[op.rank_class], running > 0);
 }
 
 void FluidRun::StartStage(int id, std::size_t stage) {
@@ -172,43 +133,30 @@ void FluidRun::StartStage(int id, std::size_t stage) {
     Finish(id);
     return;
   }
-  stage_of_[id] = stage;
   session_.After(call.stages[stage].latency, [this, id, stage, &call] {
-    flow_start_[id] = session_.now();
-    s4u::ExecPtr task = FlowTask(call.stages[stage]);
-    if (task == nullptr) {
+    std::vector<ResourceLoad> loads = LoadsOf(call.stages[stage]);
+    if (loads.empty()) {
       StartStage(id, stage + 1);
-    } else {
-      Launch(id, std::move(task));
+      return;
     }
+    ++timeline_.activities;
+    platform_.Start(std::move(loads), [this, id, stage, start = session_.now()] {
+      timeline_.flows.push_back({OpId{id}, static_cast<int>(stage), {start, session_.now()}});
+      StartStage(id, stage + 1);
+    });
   });
 }
 
-// A task that moves the stage's bytes over its link classes at one pace.
-s4u::ExecPtr FluidRun::FlowTask(const LoweredStage& stage) const {
-  std::vector<s4u::Host*> hosts = {hub_};
-  std::vector<double> seconds;
+// The stage's bytes on its link classes, which move at one pace.
+std::vector<ResourceLoad> FluidRun::LoadsOf(const LoweredStage& stage) const {
+  std::vector<ResourceLoad> loads;
   for (const LinkLoad& load : stage.loads) {
-    if (ports_[load.link.value] == nullptr) continue;
-    hosts.push_back(ports_[load.link.value]);
-    seconds.push_back(load.occupied / network_.links[load.link.value].capacity.bytes_per_second());
+    const int resource = resources_[load.link.value];
+    if (resource < 0) continue;
+    const double rate = network_.links[load.link.value].capacity.bytes_per_second();
+    loads.push_back({resource, load.occupied / rate});
   }
-  if (seconds.empty()) return nullptr;
-  const std::size_t n = hosts.size();
-  std::vector<double> matrix(n * n, 0.0);
-  for (std::size_t i = 0; i < seconds.size(); ++i) matrix[i + 1] = seconds[i];
-  s4u::ExecPtr task = s4u::Exec::init();
-  task->set_flops_amounts(std::vector<double>(n, 0.0));
-  task->set_bytes_amounts(matrix);
-  task->set_hosts(hosts);
-  return task;
-}
-
-void FluidRun::Launch(int id, s4u::ExecPtr exec) {
-  exec->set_data(&ids_[id]);
-  exec->vetoable_start();
-  activities_.push_back(std::move(exec));
-  ++timeline_.activities;
+  return loads;
 }
 
 void FluidRun::Finish(int id) {
@@ -222,20 +170,25 @@ void FluidRun::Finish(int id) {
 std::vector<LinkId> NeededLinks(const std::vector<LoweredCall>& calls,
                                 const NetworkModel& network) {
   const std::size_t n = network.links.size();
-  // time[s][l]: seconds that stage s alone would keep link l busy.
-  std::vector<std::vector<double>> times;
+  // Seconds that a stage alone would keep each link busy. Most calls of a step are alike.
+  std::set<std::vector<std::pair<int, double>>> distinct;
   for (const LoweredCall& call : calls) {
     for (const LoweredStage& stage : call.stages) {
-      std::vector<double> time(n, 0.0);
+      std::vector<std::pair<int, double>> busy;
+      busy.reserve(stage.loads.size());
       for (const LinkLoad& load : stage.loads) {
-        time[load.link.value] =
-            load.occupied / network.links[load.link.value].capacity.bytes_per_second();
+        const double rate = network.links[load.link.value].capacity.bytes_per_second();
+        busy.emplace_back(load.link.value, load.occupied / rate);
       }
-      times.push_back(std::move(time));
+      distinct.insert(std::move(busy));
     }
   }
-  std::sort(times.begin(), times.end());
-  times.erase(std::unique(times.begin(), times.end()), times.end());
+  // The same by link.
+  std::vector<std::vector<double>> times;
+  for (const std::vector<std::pair<int, double>>& busy : distinct) {
+    std::vector<double>& time = times.emplace_back(n, 0.0);
+    for (const auto& [link, seconds] : busy) time[link] = seconds;
+  }
   const auto dominated_by = [&](std::size_t a, std::size_t b) {
     return std::all_of(times.begin(), times.end(),
                        [&](const std::vector<double>& t) { return t[a] <= t[b]; });

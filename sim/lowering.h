@@ -59,6 +59,13 @@ inline LinkId LinkOfCopy(CollectiveOp op) {
   return op == CollectiveOp::kCopyToHost ? NetworkModel::kToHost : NetworkModel::kFromHost;
 }
 
+// Whether a collective's kernel takes its share of the GPU (NetworkModel::collective_share) from
+// others. A message to another stage takes few of NCCL's blocks: none is counted. Copies to and from
+// the host have no kernel.
+inline bool TakesGpu(CollectiveOp op) {
+  return op != CollectiveOp::kSend && !IsCopy(op);
+}
+
 // The calls of an operation, with how often it makes each.
 template <typename F>
 void ForEachCall(const Op& op, F f) {

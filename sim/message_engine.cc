@@ -14,11 +14,11 @@
 #include <simgrid/s4u.hpp>
 
 #include "models/core/check.h"
-#include "sim/collectives/plan.h"
 #include "sim/dependencies.h"
 #include "sim/lowering.h"
 #include "sim/messages/activities.h"
 #include "sim/messages/collective_play.h"
+#include "sim/messages/count_messages.h"
 #include "sim/messages/platform.h"
 #include "sim/simgrid_session.h"
 
@@ -40,10 +40,6 @@ bool HasCopies(const StepProgram& program) {
   return std::ranges::any_of(program.kinds, [](const CallKind& kind) { return IsCopy(kind.op); });
 }
 
-int RanksOfStage(const NetworkModel& network) {
-  return WorldOf(network) / (network.has_pipeline() ? network.pipeline.size : 1);
-}
-
 // Every rank's operations, those of its class, each started when what it waits for on that rank is
 // done.
 class MessageRun {
@@ -62,6 +58,15 @@ class MessageRun {
     timeline_.ops.resize(program.ops.size());
     timeline_.engine = "message";
     started_.resize(program.ops.size(), false);
+    waiting_stages_.resize(program.ops.size());
+    for (const Op& op : program.ops) {
+      for (const OpId dep : op.deps) {
+        std::vector<int>& stages = waiting_stages_[dep.value];
+        if (std::ranges::find(stages, op.rank_class) == stages.end()) {
+          stages.push_back(op.rank_class);
+        }
+      }
+    }
   }
 
   Timeline Run();
@@ -90,6 +95,7 @@ class MessageRun {
   int world_;
   Successors successors_;
   std::vector<Dependencies> dependencies_;
+  std::vector<std::vector<int>> waiting_stages_;  // of each operation: those that wait for it
   SimGridSession session_;
   Activities activities_;
   MessagePlatform platform_;
@@ -220,10 +226,7 @@ void MessageRun::Send(int id, int rank) {
   const Seconds latency = leaves ? network_.nic_latency : network_.gpu_latency;
   const Seconds lead = call.launches * network_.launch + (call.launches - 1) * latency;
   session_.After(op.time + lead, [=, this, bytes = static_cast<double>(call.full.count())] {
-    activities_.Send(ends, bytes, [=, this] {
-      Finish(id, rank);
-      Complete(id, peer);
-    });
+    activities_.Send(ends, bytes, [=, this] { Finish(id, rank); });
   });
 }
 
@@ -252,31 +255,17 @@ void MessageRun::Finish(int id, int rank) {
   Complete(id, rank);
 }
 
-// What waits on `rank` for an operation may start.
+// What waits for an operation of `rank` may start: on it, and in other stages on the ranks of equal
+// place.
 void MessageRun::Complete(int id, int rank) {
-  dependencies_[rank].Complete(id, [this, rank](int next) {
-    if (program_.ops[next].rank_class != network_.stage_of(rank)) return;
-    session_.Soon([=, this] { Start(next, rank); });
-  });
-}
-
-// Every rank of a stage sends one message a round and channel.
-double CountMessages(const StepProgram& program, const NetworkModel& network,
-                     CollectiveAlgorithm algorithm) {
-  double messages = 0;
-  const auto count = [&](CallId id, int calls) {
-    const Call& call = program.calls[id.value];
-    const CallKind& kind = program.kinds[call.kind];
-    if (IsCopy(kind.op) || kind.op == CollectiveOp::kSend) {
-      messages += 1.0 * calls * RanksOfStage(network);
-      return;
-    }
-    for (const PlanStage& stage : PlanOf(call, kind, network, algorithm).stages) {
-      messages += 1.0 * calls * stage.rounds * stage.channels * RanksOfStage(network);
-    }
-  };
-  for (const Op& op : program.ops) ForEachCall(op, count);
-  return messages;
+  const int own = network_.stage_of(rank);
+  for (const int stage : waiting_stages_[id]) {
+    const int waiting = rank + (stage - own) * network_.pipeline.stride;
+    dependencies_[waiting].Complete(id, [=, this](int next) {
+      if (program_.ops[next].rank_class != stage) return;
+      session_.Soon([=, this] { Start(next, waiting); });
+    });
+  }
 }
 
 }  // namespace

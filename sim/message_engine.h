@@ -7,9 +7,10 @@
 //
 // In a pipeline a rank runs the operations of its stage; a send goes from each rank to the one of
 // equal place in the other stage, from GPU to GPU in a node, through the NICs of both GPUs between
-// nodes, and both ranks go on when it has arrived. Collectives inside of a kernel are sent as all
-// others, the kernel in equal parts before each of them: here they share links with whatever else
-// is sent, where the fluid engine takes their time alone.
+// nodes, and both ranks go on when it has arrived. What waits for an operation of another stage
+// waits for the rank of equal place there. Collectives inside of a kernel are sent as all others,
+// the kernel in equal parts before each of them: here they share links with whatever else is sent,
+// where the fluid engine takes their time alone.
 //
 // Not modelled: that a send waits for its receiver to be ready (NCCL's rendezvous), in either
 // engine.

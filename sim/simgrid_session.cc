@@ -79,8 +79,15 @@ void SimGridSession::After(Seconds delay, std::function<void()> next) {
     Soon(std::move(next));
     return;
   }
-  simgrid::kernel::timer::Timer::set((now() + delay).seconds(),
-                                     [this, next = std::move(next)] { Soon(next); });
+  SetAlarm(delay, std::move(next));
+}
+
+SimGridSession::Alarm* SimGridSession::SetAlarm(Seconds delay, std::function<void()> next) {
+  return Alarm::set((now() + delay).seconds(), [this, next = std::move(next)] { Soon(next); });
+}
+
+void SimGridSession::Cancel(Alarm* alarm) {
+  alarm->remove();
 }
 
 Seconds SimGridSession::Run() {

@@ -14,6 +14,9 @@
 namespace simgrid::s4u {
 class Engine;
 }
+namespace simgrid::kernel::timer {
+class Timer;
+}
 
 namespace zerosim {
 
@@ -38,6 +41,11 @@ class SimGridSession {
 
   // Calls `next` after `delay`, at once (but not nested) if it is 0.
   void After(Seconds delay, std::function<void()> next);
+
+  using Alarm = simgrid::kernel::timer::Timer;
+  // The same, and may be cancelled as long as `next` was not called. Requires a delay above 0.
+  Alarm* SetAlarm(Seconds delay, std::function<void()> next);
+  void Cancel(Alarm* alarm);
 
   // Calls `next` when whatever runs now has returned.
   void Soon(std::function<void()> next);

@@ -51,7 +51,8 @@ struct QuantizationPath {
   int events = 0;  // quantisations on the way of a value
   int bits = 0;    // the fewest; 16 without quantisation
   std::int64_t group_size = 0;
-  double relative_error = 0;  // expected, root of the normalised squared error
+  double relative_error = 0;   // expected, root of the normalised squared error
+  bool of_difference = false;  // of what a step changed, and not of the value
 };
 
 struct Bottleneck {
@@ -95,6 +96,7 @@ struct StepReport {
   // Of a pipeline: means over its stages, and the bubble between their passes.
   Seconds bubble;
   Seconds forward, backward, optimizer, compute, quantization, communication, exposed_communication;
+  Seconds kernel_slowdown;  // what collectives beside kernels took from them; never exposed
   Bytes model;
   Bytes node_egress;
   double node_egress_over_model = 0;

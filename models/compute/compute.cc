@@ -6,36 +6,13 @@
 #include <fmt/format.h>
 
 #include "models/compute/flops.h"
+#include "models/compute/traffic.h"
 
 namespace zerosim {
 namespace {
 
-// Bytes a parameter of the shard that the optimizer's kernels move: 28 for Adam in fp32 (gradient,
-// weight and two moments read, three written) and 16 for unscaling and clipping before it.
-constexpr double kOptimizerBytes = 28 + 16;
-
-// Bytes of an unfused attention's score in forward: 8 reads and writes of 16 bit by scale, mask,
-// softmax, dropout and the products. Backward moves twice that.
-constexpr double kScoreBytes = 16;
-
 // Backward of fused attention over its forward: five products against two.
 constexpr double kFusedBackward = 2.5;
-
-// A part's kernels that are bound by memory, for one pass.
-struct Traffic {
-  double bytes = 0;
-  int kernels = 0;
-};
-
-// What one module does in forward and backward, before it is priced.
-struct PartTraffic {
-  Traffic forward;
-  Traffic backward;
-};
-
-bool IsAttention(Part part) {
-  return part == Part::kAttention || part == Part::kLocalAttention;
-}
 
 // `groups` products of M rows, N columns and reduction K in one launch.
 Seconds ProductTime(double groups, double m, double n, double k, const GpuSpec& gpu,
@@ -59,7 +36,7 @@ class PartModel {
     ModuleTime time;
     AddGemms(part, time);
     if (IsAttention(part)) AddAttention(part, time);
-    const PartTraffic traffic = TrafficOf(part);
+    const PartTraffic traffic = TrafficOf(part, scenario_);
     AddTraffic(traffic.forward, time.forward, time.forward_kernels);
     AddTraffic(traffic.backward, time.backward, time.backward_kernels);
     time.recompute = RecomputeOf(part, time.forward);
@@ -82,7 +59,9 @@ class PartModel {
     const LinearShape shape = LinearShapeOf(part, model_);
     if (shape.outputs == 0) return;
     const std::int64_t rows = shape.copies * tokens_;
-    if (shape.groups == 1) {
+    if (part == Part::kHead && scenario_.training.loss_chunks > 1) {
+      AddChunks(shape, time);
+    } else if (shape.groups == 1) {
       time.forward.gemm += Gemm(rows, shape.outputs, shape.inputs);
       time.backward.gemm += Gemm(rows, shape.inputs, shape.outputs);
       if (!model_.lora) time.backward.gemm += Gemm(shape.outputs, shape.inputs, rows);
@@ -93,6 +72,24 @@ class PartModel {
     time.forward_kernels += 1;
     time.backward_kernels += model_.lora ? 1 : 2;
     AddAdapters(part, shape, time);
+  }
+
+  // The same, a chunk of the tokens after the other; the last may be smaller.
+  void AddChunks(const LinearShape& shape, ModuleTime& time) const {
+    const std::int64_t rows = CeilDiv(tokens_, std::int64_t{scenario_.training.loss_chunks});
+    const std::int64_t full = tokens_ / rows;
+    const std::int64_t rest = tokens_ % rows;
+    const int gradients = model_.lora ? 1 : 2;
+    const auto add = [&](std::int64_t count, std::int64_t m) {
+      time.forward.gemm += count * Gemm(m, shape.outputs, shape.inputs);
+      time.backward.gemm += count * Gemm(m, shape.inputs, shape.outputs);
+      if (gradients == 2) time.backward.gemm += count * Gemm(shape.outputs, shape.inputs, m);
+    };
+    add(full, rows);
+    if (rest > 0) add(1, rest);
+    const auto more = static_cast<int>(full + (rest > 0 ? 1 : 0) - 1);
+    time.forward_kernels += more;
+    time.backward_kernels += more * gradients;
   }
 
   // y += (x A) B: two thin products, of which B's outputs are added to y; backward four, of which
@@ -120,10 +117,10 @@ class PartModel {
     time.forward_kernels += 2 * matrices;
     time.backward_kernels += 4 * matrices;
     const auto copies = static_cast<double>(base.copies);
-    AddTraffic(Passes(6 * copies * static_cast<double>(adapters.outputs), matrices), time.forward,
-               time.forward_kernels);
-    AddTraffic(Passes(6 * copies * static_cast<double>(base.inputs), matrices), time.backward,
-               time.backward_kernels);
+    AddTraffic(TokenPasses(6 * copies * static_cast<double>(adapters.outputs), matrices, scenario_),
+               time.forward, time.forward_kernels);
+    AddTraffic(TokenPasses(6 * copies * static_cast<double>(base.inputs), matrices, scenario_),
+               time.backward, time.backward_kernels);
   }
 
   // `products` products over all groups, one launch each: the outputs; or both gradients. The
@@ -196,125 +193,6 @@ class PartModel {
     return *best;
   }
 
-  // Bytes per token as models/compute/README.md lists them, times tokens and passes.
-  PartTraffic TrafficOf(Part part) const {
-    const auto hidden = static_cast<double>(model_.hidden);
-    switch (part) {
-      case Part::kInputNorm:
-      case Part::kPostNorm:
-      case Part::kAttentionNorm:
-      case Part::kMlpNorm:
-      case Part::kEmbeddingNorm:
-      case Part::kFinalNorm:
-        return OverSequenceParts(NormTraffic(hidden));
-      case Part::kQueryNorm:
-        return NormTraffic(static_cast<double>(
-            model_.latent_attention ? model_.latent_attention->query_rank : model_.query_hidden()));
-      case Part::kKeyNorm:
-        return NormTraffic(static_cast<double>(
-            model_.latent_attention ? model_.latent_attention->kv_rank : model_.kv_hidden()));
-      case Part::kResidual:
-        return OverSequenceParts(
-            {.forward = Passes(6 * hidden, 2), .backward = Passes(6 * hidden, 2)});
-      case Part::kActivation:
-        return ActivationTraffic(static_cast<double>(model_.ffn_hidden));
-      case Part::kExpertsActivation:
-        return ActivationTraffic(
-            static_cast<double>(model_.mixture->experts_per_token * model_.mixture->ffn_hidden));
-      case Part::kSharedActivation:
-        return ActivationTraffic(static_cast<double>(model_.mixture->shared_ffn_hidden));
-      case Part::kRouter:
-      case Part::kDispatch:
-      case Part::kCombine:
-        return MixtureTraffic(part);
-      case Part::kAttention:
-      case Part::kLocalAttention:
-        return AttentionTraffic();
-      case Part::kEmbedding: {
-        // The gradient of the table is dense: written once, whatever the batch.
-        const auto width = static_cast<double>(model_.embedding_width > 0 ? model_.embedding_width
-                                                                          : model_.hidden);
-        if (model_.lora) return {.forward = Passes(4 * width, 2), .backward = {}};
-        Traffic backward = Passes(6 * width, 2);
-        backward.bytes += 2 * static_cast<double>(model_.vocabulary) * width;
-        return {.forward = Passes(4 * width, 2), .backward = backward};
-      }
-      case Part::kHead: {
-        const double bytes = scenario_.compute.loss_bytes / 2 * static_cast<double>(tokens_) *
-                             static_cast<double>(model_.vocabulary);
-        return {.forward = {.bytes = bytes, .kernels = 3},
-                .backward = {.bytes = bytes, .kernels = 3}};
-      }
-      default:
-        return {};
-    }
-  }
-
-  // Sequence parallelism gives each rank a part of the tokens.
-  PartTraffic OverSequenceParts(PartTraffic traffic) const {
-    traffic.forward.bytes /= scenario_.sequence_parts();
-    traffic.backward.bytes /= scenario_.sequence_parts();
-    return traffic;
-  }
-
-  PartTraffic NormTraffic(double width) const {
-    return {.forward = Passes(4 * width, 1), .backward = Passes(10 * width, 2)};
-  }
-
-  PartTraffic ActivationTraffic(double ffn) const {
-    return model_.gated_mlp
-               ? PartTraffic{.forward = Passes(6 * ffn, 2), .backward = Passes(10 * ffn, 3)}
-               : PartTraffic{.forward = Passes(4 * ffn, 1), .backward = Passes(6 * ffn, 1)};
-  }
-
-  // The router's softmax in fp32 and its choice; copies of each token's row to its experts' rows,
-  // and their weighted sum.
-  PartTraffic MixtureTraffic(Part part) const {
-    const MixtureSpec& mixture = *model_.mixture;
-    const auto hidden = static_cast<double>(model_.hidden);
-    const double copies = static_cast<double>(mixture.experts_per_token) * hidden;
-    switch (part) {
-      case Part::kRouter: {
-        const auto experts = static_cast<double>(mixture.experts);
-        return {.forward = Passes(10 * experts, 3), .backward = Passes(10 * experts, 2)};
-      }
-      case Part::kDispatch:
-        return {.forward = Passes(4 * copies, 1), .backward = Passes(2 * copies + 2 * hidden, 1)};
-      default: {
-        const double shared = mixture.shared_ffn_hidden > 0 ? 6 * hidden : 0;
-        return {.forward = Passes(2 * copies + 2 * hidden + shared, 2),
-                .backward = Passes(4 * copies + 2 * hidden, 2)};
-      }
-    }
-  }
-
-  PartTraffic AttentionTraffic() const {
-    PartTraffic traffic;
-    if (model_.position == Position::kRotary) {
-      // Of latent attention the rotary part of the queries, and of the one key of all heads.
-      const std::int64_t width = model_.latent_attention
-                                     ? (model_.heads + 1) * model_.latent_attention->rope_dimension
-                                     : model_.query_hidden() + model_.kv_hidden();
-      const auto rotated = static_cast<double>(width);
-      traffic = {.forward = Passes(4 * rotated, 2), .backward = Passes(4 * rotated, 2)};
-    }
-    if (!scenario_.compute.flash_attention || cluster_.node.gpu.attention.empty()) {
-      const double bytes = kScoreBytes * static_cast<double>(tokens_) * model_.heads *
-                           static_cast<double>(scenario_.training.sequence_length);
-      traffic.forward.bytes += bytes;
-      traffic.forward.kernels += 3;
-      traffic.backward.bytes += 2 * bytes;
-      traffic.backward.kernels += 3;
-    }
-    return traffic;
-  }
-
-  Traffic Passes(double bytes_per_token, int kernels) const {
-    return {
-        .bytes = scenario_.compute.memory_passes * static_cast<double>(tokens_) * bytes_per_token,
-        .kernels = kernels};
-  }
-
   void AddTraffic(const Traffic& traffic, PassTime& pass, int& kernels) const {
     if (traffic.kernels == 0) return;
     const Calibration& calibration = cluster_.calibration;
@@ -381,33 +259,6 @@ Seconds MemoryTime(Bytes traffic, const ClusterSpec& cluster) {
   const BytesPerSecond rate =
       cluster.calibration.memory_fraction.value * cluster.node.gpu.memory_bandwidth;
   return std::max(traffic / rate, Seconds::Count(cluster.calibration.kernel_launch.value));
-}
-
-Seconds OptimizerTime(std::int64_t parameters, const ClusterSpec& cluster) {
-  const BytesPerSecond rate =
-      cluster.calibration.memory_fraction.value * cluster.node.gpu.memory_bandwidth;
-  return Seconds::Count(cluster.calibration.optimizer_fixed.value +
-                        kOptimizerBytes * static_cast<double>(parameters) /
-                            rate.bytes_per_second());
-}
-
-HostOptimizer HostOptimizerOf(const Scenario& scenario) {
-  if (scenario.fsdp) return HostOptimizer::kTorch;
-  return scenario.zero.stage == 3 ? HostOptimizer::kDeepSpeedAndCast : HostOptimizer::kDeepSpeed;
-}
-
-Seconds HostOptimizerTime(std::int64_t parameters, HostOptimizer optimizer,
-                          const ClusterSpec& cluster) {
-  const NodeSpec& node = cluster.node;
-  if (node.host_memory_bandwidth <= BytesPerSecond()) {
-    throw std::invalid_argument("an optimizer on the CPU needs the node's host_memory_bandwidth");
-  }
-  double bytes = 80;
-  if (optimizer == HostOptimizer::kDeepSpeed) bytes = 36;
-  if (optimizer == HostOptimizer::kDeepSpeedAndCast) bytes = 42;
-  const BytesPerSecond rate =
-      cluster.calibration.host_memory_fraction.value / node.gpus * node.host_memory_bandwidth;
-  return Seconds::Count(bytes * static_cast<double>(parameters) / rate.bytes_per_second());
 }
 
 }  // namespace zerosim

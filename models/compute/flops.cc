@@ -161,13 +161,13 @@ double RecomputedPasses(Part part, const Scenario& scenario) {
     case Checkpointing::kNone:
       return 0;
     case Checkpointing::kSelective:
-      return part == Part::kAttention || part == Part::kLocalAttention ? 1 : 0;
+      return IsAttention(part) ? 1 : 0;
     case Checkpointing::kFull:
       return IsLastOfBlock(part, model) && scenario.compute.recompute_skips_last ? 0 : 1;
     case Checkpointing::kOperators:
       // Every second product in the order Q, K, V, output, gate, other factor; the last is needed
       // by nobody. Kernels bound by memory all run again.
-      if (part == Part::kAttention || part == Part::kLocalAttention) return 0;
+      if (IsAttention(part)) return 0;
       if (IsLastOfBlock(part, model)) return 0;
       if (part == Part::kMlpIn) return model.gated_mlp ? 0.5 : 0;
       if (part == Part::kAttentionOutput) return 1;

@@ -12,12 +12,6 @@
 namespace zerosim {
 namespace {
 
-constexpr std::string_view kLayers = "num_hidden_layers|n_layer|n_layers|num_layers";
-constexpr std::string_view kHidden = "hidden_size|n_embd|n_embed|d_model|hidden_dim";
-constexpr std::string_view kHeads = "num_attention_heads|n_head|n_heads|num_heads";
-constexpr std::string_view kFfn = "intermediate_size|ffn_dim|n_inner|ffn_hidden_size|ffn_embed_dim";
-constexpr std::string_view kPositions = "max_position_embeddings|n_positions|max_seq_len";
-
 // A key that changes the shape in a way that is not modelled, whatever the architecture.
 struct NotModelled {
   std::string_view key;
@@ -71,7 +65,7 @@ class Importer {
     if (IsShort()) ReadShortMlp(*family);
     WarnOfWhatIsLeftOut();
     if (problems_->error_count() > before_) return std::nullopt;
-    return Section();
+    return SectionOf(std::move(model_), Name(), root_.where, config_);
   }
 
  private:
@@ -260,80 +254,6 @@ class Importer {
     const std::string folder = path.parent_path().filename().string();
     if (path.stem() != "config") return path.stem().string();
     return folder.empty() || folder == "." || folder == ".." ? config_.Text("model_type") : folder;
-  }
-
-  Node Section() {
-    Node section;
-    section.kind = Node::Kind::kMap;
-    section.where = root_.where;
-    const Location family = config_.Where("model_type");
-    const HuggingFaceModel& m = model_;
-    SetText(&section, "name", Name(), config_.Where("name|_name_or_path|model_type"));
-    SetInteger(&section, "layers", m.layers, config_.Where(kLayers));
-    SetInteger(&section, "hidden", m.hidden, config_.Where(kHidden));
-    SetInteger(&section, "heads", m.heads, config_.Where(kHeads));
-    const bool latent = !m.latent_attention.entries.empty();
-    if (m.kv_heads != m.heads && !latent) {
-      SetInteger(&section, "kv_heads", m.kv_heads,
-                 config_.Where("num_key_value_heads|num_kv_heads|n_head_kv|model_type"));
-    }
-    if (m.head_dimension > 0 && m.head_dimension * m.heads != m.hidden) {
-      SetInteger(&section, "head_dimension", m.head_dimension,
-                 config_.Where("head_dim|model_type"));
-    }
-    SetInteger(&section, "ffn_hidden", m.ffn_hidden, config_.Where(kFfn));
-    SetInteger(&section, "vocabulary", m.vocabulary, config_.Where("vocab_size|model_type"));
-    SetText(&section, "position", m.position, family);
-    if (m.position == "learned") {
-      SetInteger(&section, "max_positions", m.max_positions, config_.Where(kPositions));
-    }
-    SetFlag(&section, "gated_mlp", m.gated_mlp, family);
-    AddKinds(&section, family);
-    AddSections(&section);
-    return section;
-  }
-
-  // Keys that say more than `biases`, where they have to.
-  void AddKinds(Node* section, const Location& family) const {
-    const HuggingFaceModel& m = model_;
-    const bool biases = m.qkv_biases && m.output_biases && m.mlp_biases;
-    SetFlag(section, "biases", biases, family);
-    if (m.norm != (biases ? "layer" : "rms")) SetText(section, "norm", m.norm, family);
-    if (m.qkv_biases != biases) SetFlag(section, "qkv_biases", m.qkv_biases, family);
-    if (m.output_biases != biases) SetFlag(section, "output_biases", m.output_biases, family);
-    if (m.mlp_biases != biases) SetFlag(section, "mlp_biases", m.mlp_biases, family);
-    if (m.head_bias) SetFlag(section, "head_bias", true, family);
-    SetFlag(section, "tied_embeddings", m.tied_embeddings,
-            config_.Where("tie_word_embeddings|model_type"));
-    if (m.embedding_norm) SetFlag(section, "embedding_norm", true, family);
-    if (m.embedding_width > 0) {
-      SetInteger(section, "embedding_width", m.embedding_width,
-                 config_.Where("word_embed_proj_dim"));
-    }
-    if (m.block != "pre_norm") SetText(section, "block", m.block, family);
-    if (m.query_key_norm != "none") SetText(section, "query_key_norm", m.query_key_norm, family);
-  }
-
-  void AddSections(Node* section) {
-    if (!model_.mixture.entries.empty()) {
-      *SetSection(section, "mixture", model_.mixture.entries.front().where) =
-          std::move(model_.mixture);
-    }
-    if (!model_.latent_attention.entries.empty()) {
-      *SetSection(section, "latent_attention", model_.latent_attention.entries.front().where) =
-          std::move(model_.latent_attention);
-    }
-    if (model_.window > 0) {
-      const Location where = config_.Where("sliding_window|window_size|model_type");
-      Node* window = SetSection(section, "sliding_window", where);
-      SetInteger(window, "length", model_.window, where);
-      if (model_.window_global_layers > 0) {
-        SetInteger(window, "global_layers", model_.window_global_layers, where);
-      }
-      if (model_.window_global_every > 0) {
-        SetInteger(window, "global_every", model_.window_global_every, where);
-      }
-    }
   }
 
   const Node& root_;

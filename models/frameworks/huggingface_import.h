@@ -1,13 +1,22 @@
-// The state of one import: what huggingface.cc and huggingface_peculiar.cc share.
+// The state of one import: what huggingface.cc, huggingface_peculiar.cc and huggingface_section.cc
+// share.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "models/frameworks/huggingface_config.h"
 #include "models/frameworks/huggingface_families.h"
 
 namespace zerosim {
+
+// Names of keys that say the same, as HuggingFaceConfig takes them.
+constexpr std::string_view kLayers = "num_hidden_layers|n_layer|n_layers|num_layers";
+constexpr std::string_view kHidden = "hidden_size|n_embd|n_embed|d_model|hidden_dim";
+constexpr std::string_view kHeads = "num_attention_heads|n_head|n_heads|num_heads";
+constexpr std::string_view kFfn = "intermediate_size|ffn_dim|n_inner|ffn_hidden_size|ffn_embed_dim";
+constexpr std::string_view kPositions = "max_position_embeddings|n_positions|max_seq_len";
 
 // A model as it is put together: the family's defaults, the config's values over them.
 struct HuggingFaceModel {
@@ -42,5 +51,9 @@ struct HuggingFaceModel {
 // What the table of families does not say of an architecture. `model` holds what it does.
 void ApplyPeculiarity(const HuggingFaceFamily& family, const HuggingFaceConfig& config,
                       HuggingFaceModel* model);
+
+// The section `model:` of a scenario. Values have the places of the keys that they come from.
+Node SectionOf(HuggingFaceModel model, const std::string& name, const Location& where,
+               const HuggingFaceConfig& config);
 
 }  // namespace zerosim

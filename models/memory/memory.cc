@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <utility>
 
 #include "models/parallel/scenario_groups.h"
 #include "models/quantization/quantization.h"
@@ -59,6 +61,22 @@ std::int64_t BufferElements(const ZeroConfig& zero) {
   return buckets * zero.reduce_bucket_size;
 }
 
+// Transformer Engine's placeholders of weight gradients: one tensor of 16 bit for each shape of the
+// blocks' matrices (module/base.py, get_dummy_wgrad), kept once backward has asked for it.
+std::int64_t PlaceholderBytes(const ModelLayout& layout) {
+  std::set<std::pair<std::int64_t, std::int64_t>> shapes;
+  for (const Module& module : layout.modules) {
+    if (module.layer < 0) continue;
+    for (const int w : module.weights) {
+      const Weight& weight = layout.weights[w];
+      if (weight.trainable && !weight.is_vector()) shapes.insert({weight.rows, weight.columns});
+    }
+  }
+  std::int64_t elements = 0;
+  for (const auto& [rows, columns] : shapes) elements += rows * columns;
+  return kValueBytes * elements;
+}
+
 int Communicators(const Scenario& scenario, const ProcessGroups& groups) {
   if (scenario.world_size() == 1) return 0;
   int count = 1;
@@ -68,9 +86,7 @@ int Communicators(const Scenario& scenario, const ProcessGroups& groups) {
     if (size > 1) ++count;
   }
   if (groups.expert.size > 1) count += 2;
-  if (scenario.shards_weights() && scenario.quantized_gradients() && groups.across.size > 1) {
-    count += 2;
-  }
+  if (scenario.quantizes_gradients() && groups.across.size > 1) count += 2;
   return count;
 }
 
@@ -209,13 +225,15 @@ std::int64_t MlpWidth(const TransformerSpec& model, bool experts) {
 // Bytes a layer keeps for backward when nothing is recomputed, for one token: what
 // arXiv 2205.05198, section 4.1 counts, by tensor. 34 h in total for its GPT layer.
 // Sequence parallelism divides what lies outside of attention and MLP into `parts`.
-std::int64_t LinearBytesPerToken(const TransformerSpec& model, bool experts, int parts) {
+std::int64_t LinearBytesPerToken(const TransformerSpec& model, bool experts, int parts,
+                                 bool fused_activation) {
   std::int64_t bytes =
       kValueBytes * (CeilDiv(InputsPerToken(model), parts) + AttentionValuesPerToken(model));
-  // GELU keeps its input and the next matrix its own. SwiGLU keeps the gate, its SiLU, the other
-  // factor and the product.
+  // GELU keeps its input and the next matrix its own. SwiGLU keeps the gate, its SiLU (unless it is
+  // computed again), the other factor and the product.
   const int unneeded = NeedsInput(Part::kMlpOut, model) ? 0 : 1;
-  bytes += kValueBytes * ((model.gated_mlp ? 4 : 2) - unneeded) * MlpWidth(model, experts);
+  const int gated = fused_activation ? 3 : 4;
+  bytes += kValueBytes * ((model.gated_mlp ? gated : 2) - unneeded) * MlpWidth(model, experts);
   bytes += kValueBytes * AdapterValuesPerToken(model, experts);
   if (experts) {
     // Copies of the token for its experts and their outputs, which the router's gradient needs; its
@@ -255,16 +273,18 @@ StaticMemory StaticMemoryOf(const Scenario& scenario, const ModelLayout& layout)
 
   std::int64_t parameters = ShardBytes(layout, zero.stage == 3 ? ranks : 1);
   if (zero.stage == 3) parameters += kValueBytes * PersistentElements(layout, zero);
-  std::int64_t gradients = kValueBytes * (zero.stage >= 2 ? shard : full);
-  if (zero.stage >= 2 && zero.gradient_precision == GradientPrecision::kFp32) {
-    gradients = kFp32Bytes * shard;
-  }
+  const bool fp32 = zero.gradient_precision == GradientPrecision::kFp32;
+  const std::int64_t gradients =
+      (fp32 ? kFp32Bytes : kValueBytes) * (zero.stage >= 2 ? shard : full);
   const std::int64_t optimizer = zero.stage >= 1 ? shard : full;
+
+  std::int64_t buffers = kValueBytes * BufferElements(zero);
+  if (scenario.fuses_weight_gradients()) buffers += PlaceholderBytes(layout);
 
   StaticMemory states{.parameters = Bytes::Count(parameters),
                       .gradients = Bytes::Count(gradients),
                       .optimizer = Bytes::Count(kOptimizerBytes * optimizer),
-                      .buffers = Bytes::Count(kValueBytes * BufferElements(zero)),
+                      .buffers = Bytes::Count(buffers),
                       .host = {},
                       .context = context};
   OffloadZero(scenario, layout, shard, &states);
@@ -283,7 +303,8 @@ ActivationMemory ActivationMemoryOf(const Scenario& scenario, bool experts, bool
   const std::int64_t width = model.embedding_width > 0 ? model.embedding_width : model.hidden;
   const int parts = scenario.sequence_parts();
   const std::int64_t hidden = CeilDiv(kValueBytes * tokens * model.hidden, parts);
-  const std::int64_t linear = tokens * LinearBytesPerToken(model, experts, parts);
+  const std::int64_t linear =
+      tokens * LinearBytesPerToken(model, experts, parts, scenario.compute.fused_activation);
   // Unfused: scores after softmax and after dropout in 16 bit, and dropout's mask. Fused: the
   // logarithm of each row's sum in fp32.
   const std::int64_t attention = fused ? tokens * 4 * model.heads : 5 * scores;
@@ -295,6 +316,13 @@ ActivationMemory ActivationMemoryOf(const Scenario& scenario, bool experts, bool
       kValueBytes * (model.gated_mlp ? 3 : 2) * tokens * MlpWidth(model, experts);
   const std::int64_t attention_gradient =
       kValueBytes * tokens * (2 * model.query_hidden() + model.attention_hidden()) + 2 * transient;
+
+  // Logits with their gradients, of one chunk of the tokens, and Megatron-LM's placeholder of the
+  // head's gradient, which lives while the head runs backward (core/tensor_parallel/layers.py).
+  const std::int64_t chunk = CeilDiv(tokens, std::int64_t{scenario.training.loss_chunks});
+  std::int64_t logits = std::llround(scenario.compute.loss_memory * static_cast<double>(chunk) *
+                                     static_cast<double>(model.vocabulary));
+  if (scenario.fuses_weight_gradients()) logits += kValueBytes * model.vocabulary * width;
 
   std::int64_t saved = linear + attention;
   std::int64_t working = transient;
@@ -312,9 +340,7 @@ ActivationMemory ActivationMemoryOf(const Scenario& scenario, bool experts, bool
           .working_per_layer = Bytes::Count(working),
           .gradient_per_layer = Bytes::Count(hidden + std::max(mlp_gradient, attention_gradient)),
           .embedding = Bytes::Count(CeilDiv(kValueBytes * tokens * width, parts)),
-          // In fp32, as backward of the loss starts: the log-softmax, the dense gradient of the
-          // likelihood, and the gradient of the logits.
-          .logits = Bytes::Count((4 + 4 + 4) * tokens * model.vocabulary)};
+          .logits = Bytes::Count(logits)};
 }
 
 }  // namespace zerosim

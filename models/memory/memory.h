@@ -17,7 +17,7 @@ struct StaticMemory {
   Bytes parameters;  // this rank's 16-bit weights: full (stages 0-2) or shard plus persistent ones
   Bytes gradients;   // full or shard, as the stage keeps them
   Bytes optimizer;   // fp32 master and Adam's two moments
-  Bytes buffers;     // gradient buckets of contiguous_gradients and overlap_comm
+  Bytes buffers;     // gradient buckets of contiguous_gradients and overlap_comm; placeholders
   Bytes host;        // in the host's memory, by offload; not part of the GPU's
   Bytes context;     // CUDA context and NCCL: outside of the framework's allocator
 

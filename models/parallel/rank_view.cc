@@ -1,8 +1,11 @@
 #include "models/parallel/rank_view.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
+
+#include "models/parallel/stages.h"
 
 namespace zerosim {
 
@@ -27,13 +30,13 @@ TransformerSpec RankModel(const TransformerSpec& model, const ParallelSpec& para
 
 ModelLayout StageLayout(const ModelLayout& layout, int layers, const ParallelSpec& parallel,
                         int stage) {
-  const int per_chunk = layers / (parallel.pipeline * parallel.virtual_stages);
+  const std::vector<int> run_of = RunOfLayers(layers, parallel);
   bool before_layers = true;
   ModelLayout part;
   std::vector<int> place(layout.weights.size(), -1);
   for (const Module& module : layout.modules) {
     before_layers = before_layers && module.layer < 0;
-    const int owner = module.layer >= 0 ? module.layer / per_chunk % parallel.pipeline
+    const int owner = module.layer >= 0 ? run_of[module.layer] % parallel.pipeline
                       : before_layers   ? 0
                                         : parallel.pipeline - 1;
     if (owner != stage) continue;
@@ -48,6 +51,22 @@ ModelLayout StageLayout(const ModelLayout& layout, int layers, const ParallelSpe
     part.modules.push_back(std::move(own));
   }
   return part;
+}
+
+std::int64_t TiedElements(const ModelLayout& layout) {
+  std::set<int> before;
+  std::set<int> after;
+  bool before_layers = true;
+  for (const Module& module : layout.modules) {
+    before_layers = before_layers && module.layer < 0;
+    if (module.layer < 0)
+      (before_layers ? before : after).insert(module.weights.begin(), module.weights.end());
+  }
+  std::int64_t elements = 0;
+  for (const int w : before) {
+    if (after.contains(w) && layout.weights[w].trainable) elements += layout.weights[w].elements();
+  }
+  return elements;
 }
 
 Scenario RankView(const Scenario& scenario) {

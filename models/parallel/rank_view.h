@@ -15,12 +15,15 @@ namespace zerosim {
 // the parts are new.
 TransformerSpec RankModel(const TransformerSpec& model, const ParallelSpec& parallel);
 
-// The part of a model's layout that stage `stage` of a pipeline holds: virtual_stages runs of
-// equally many layers, with the embedding on the first stage and what follows the layers on the
-// last. A head that is tied to the embedding is there twice. Requires that the stages divide the
-// layers.
+// The part of a model's layout that stage `stage` of a pipeline holds: its runs of layers
+// (stages.h), with the embedding on the first stage and what follows the layers on the last. A head
+// that is tied to the embedding is there twice.
 ModelLayout StageLayout(const ModelLayout& layout, int layers, const ParallelSpec& parallel,
                         int stage);
+
+// Elements of the trained weights that the first and the last stage of a pipeline both hold: of a
+// head that is tied to the embedding, in `layout` of all stages.
+std::int64_t TiedElements(const ModelLayout& layout);
 
 // `scenario` with the model of one rank.
 Scenario RankView(const Scenario& scenario);

@@ -9,6 +9,7 @@
 
 #include "models/parallel/rank_view.h"
 #include "models/parallel/scenario_groups.h"
+#include "models/parallel/stages.h"
 #include "models/program/collective_kinds.h"
 #include "models/program/pipeline.h"
 #include "models/program/program_writer.h"
@@ -51,6 +52,8 @@ class PipelineBuilder {
   bool IsReady(int stage, const Pass& pass) const;
   void Run(int stage, const Pass& pass);
   void Send(int stage, const Pass& pass);
+  // Adds the gradients of an embedding that the first and the last stage both hold.
+  void SumTiedGradients();
   // Sends arrived or under way: [backward][virtual stage that receives][micro-batch].
   OpId& Arrival(bool backward, int place, int micro_batch) {
     return arrivals_[backward ? 1 : 0][place * MicroBatches() + micro_batch];
@@ -59,20 +62,37 @@ class PipelineBuilder {
   const Scenario& view_;
   CollectiveKinds kinds_;
   ProgramWriter writer_;
+  std::int64_t tied_elements_;
   std::vector<Stage> stages_;
   std::vector<OpId> arrivals_[2];
 };
 
-std::vector<std::string> StageNames(int stages) {
+// "stage 0, layers 0-7, 64-71"; a run without a layer is left out.
+std::vector<std::string> StageNames(int layers, const ParallelSpec& parallel) {
   std::vector<std::string> names;
-  names.reserve(static_cast<std::size_t>(stages));
-  for (int s = 0; s < stages; ++s) names.push_back(fmt::format("stage {}", s));
+  for (int s = 0; s < parallel.pipeline; ++s) names.push_back(fmt::format("stage {}", s));
+  std::vector<bool> named(names.size(), false);
+  int first = 0;
+  int run = 0;
+  for (const int held : LayersOfRuns(layers, parallel)) {
+    const int stage = run++ % parallel.pipeline;
+    if (held > 0) {
+      names[stage] += named[stage] ? ", " : ", layers ";
+      names[stage] +=
+          held > 1 ? fmt::format("{}-{}", first, first + held - 1) : fmt::format("{}", first);
+      named[stage] = true;
+    }
+    first += held;
+  }
   return names;
 }
 
 PipelineBuilder::PipelineBuilder(const Scenario& view, const ModelLayout& layout,
                                  const CollectiveKinds& kinds)
-    : view_(view), kinds_(kinds), writer_(StageNames(view.parallel.pipeline)) {
+    : view_(view),
+      kinds_(kinds),
+      writer_(StageNames(view.model.layers, view.parallel)),
+      tied_elements_(TiedElements(layout)) {
   const std::size_t places = static_cast<std::size_t>(Stages()) * view.parallel.virtual_stages;
   for (std::vector<OpId>& arrivals : arrivals_) arrivals.resize(places * MicroBatches());
   stages_.resize(static_cast<std::size_t>(Stages()));
@@ -125,6 +145,46 @@ void PipelineBuilder::Run(int stage, const Pass& pass) {
   Send(stage, pass);
 }
 
+// An all-reduce of two ranks, as what each sends to the other: both start when both have their
+// gradients, and move the bytes of a ring. Of its two steps one latency is counted. DeepSpeed
+// (runtime/pipe/module.py, allreduce_tied_weight_gradients) and Megatron-LM (finalize_model_grads,
+// _allreduce_word_embedding_grads) do it once a step, with the gradients in full; DeepSpeed before
+// it reduces them over the data-parallel ranks. With shards of FSDP, which no framework ties over
+// stages, it is what each rank keeps.
+void PipelineBuilder::SumTiedGradients() {
+  if (tied_elements_ == 0) return;
+  const int last = Stages() - 1;
+  const Label label{.phase = Phase::kBackward,
+                    .action = Action::kExchange,
+                    .part = Part::kEmbedding,
+                    .micro_step = MicroBatches() - 1};
+  const int shards = view_.shards_weights() ? kinds_.groups().shard.size : 1;
+  const bool fp32 = view_.fsdp && view_.fsdp->reduce_precision == ReducePrecision::kFp32;
+  const Bytes full = Bytes::Count((fp32 ? 4 : 2) * CeilDiv(tied_elements_, shards));
+  std::vector<OpId> ready;
+  for (const int stage : {0, last}) {
+    writer_.SetRankClass(stage);
+    for (const Stream stream : {Stream::kCompute, Stream::kReduce}) {
+      const std::vector<OpId>& tail = writer_.tail(stream);
+      ready.insert(ready.end(), tail.begin(), tail.end());
+    }
+  }
+  std::vector<OpId> sent;
+  for (const int stage : {0, last}) {
+    const int to = last - stage;
+    writer_.SetRankClass(stage);
+    writer_.HostWork(label, Seconds::Count(view_.cluster.calibration.host_launch.value));
+    for (const OpId op : ready) writer_.StreamWaits(Stream::kSend, op);
+    const int kind = kinds_.SendKind("tied_embedding", stage, to, &writer_);
+    sent.push_back(writer_.Collective(Stream::kSend, Communicator::kTiedStages, label,
+                                      {.kind = kind, .full = full, .payload = full}, Seconds()));
+  }
+  for (const int stage : {0, last}) {
+    writer_.SetRankClass(stage);
+    for (const OpId op : sent) writer_.StreamWaits(Stream::kCompute, op);
+  }
+}
+
 StepProgram PipelineBuilder::Build() {
   for (int s = 0; s < Stages(); ++s) {
     writer_.SetRankClass(s);
@@ -146,6 +206,10 @@ StepProgram PipelineBuilder::Build() {
     if (stages_[s].next != stages_[s].order.size()) {
       throw std::logic_error(fmt::format("stage {} waits for a pass that is never run", s));
     }
+  }
+  SumTiedGradients();
+  for (int s = 0; s < Stages(); ++s) {
+    writer_.SetRankClass(s);
     stages_[s].passes->FinishPasses(MicroBatches() - 1);
     stages_[s].passes->RunOptimizer(MicroBatches() - 1);
   }

@@ -28,6 +28,7 @@ ProcessGroup CollectiveKinds::GroupOf(Communicator communicator) const {
       return groups_.expert_data;
     case Communicator::kNextStage:
     case Communicator::kPreviousStage:
+    case Communicator::kTiedStages:
       return groups_.pipeline;
     case Communicator::kToHost:
     case Communicator::kFromHost:
@@ -62,6 +63,7 @@ std::string CollectiveKinds::NameOf(Communicator communicator) const {
       return "expert_data";
     case Communicator::kNextStage:
     case Communicator::kPreviousStage:
+    case Communicator::kTiedStages:
       return "pipeline";
     case Communicator::kToHost:
     case Communicator::kFromHost:

@@ -2,6 +2,10 @@
 
 #include <cmath>
 
+#include "models/compute/compute.h"
+#include "models/program/gather_call.h"
+#include "models/program/kernel_bytes.h"
+
 namespace zerosim {
 
 DeepSpeedSharding::DeepSpeedSharding(const Scenario& scenario, const ModelLayout& layout,
@@ -70,11 +74,36 @@ void DeepSpeedSharding::Refresh(Communicator communicator, std::int64_t elements
   const Bytes full = Bytes::Count(2 * elements);
   const int kind =
       kinds_.Kind("parameters_refresh", CollectiveOp::kAllGather, communicator, writer_);
-  Label refresh = label;
-  refresh.action = Action::kRefresh;
+  const Label refresh = WithAction(label, Action::kRefresh);
+  if (scenario_->zero.sends_differences()) {
+    RefreshByDifferences(communicator, kind, elements, refresh);
+    return;
+  }
   const OpId op = writer_->Collective(Stream::kGather, communicator, refresh,
                                       {.kind = kind, .full = full, .payload = full}, Seconds());
   writer_->StreamWaits(Stream::kGather, op);
+}
+
+// The own shard's copies are updated as the others' are, by what was sent: all ranks then have the
+// same weights.
+void DeepSpeedSharding::RefreshByDifferences(Communicator communicator, int kind,
+                                             std::int64_t elements, const Label& label) {
+  const QuantizationFormat& format = *scenario_->zero.weight_differences;
+  const ClusterSpec& cluster = scenario_->cluster;
+  const int shards = kinds_.GroupOf(communicator).size;
+  const std::int64_t shard = CeilDiv(elements, shards);
+  GatherCall gather = GatherCallOf(elements, shard, shards, format, cluster);
+  gather.call.kind = kind;
+  gather.lead = MemoryTime(DifferenceTraffic(shard, format.bits), cluster);
+  writer_->Memory(MemoryTerm::kBuffers, gather.call.full);
+  const OpId op =
+      writer_->Collective(Stream::kGather, communicator, label, gather.call, gather.lead);
+  writer_->StreamWaits(Stream::kGather, op);
+  const OpId added =
+      writer_->Kernel(Stream::kGather, WithAction(label, Action::kDequantize),
+                      MemoryTime(AddDifferenceTraffic(elements, format.bits), cluster));
+  writer_->HostWaits(label, added);
+  writer_->Memory(MemoryTerm::kBuffers, -1 * gather.call.full);
 }
 
 std::int64_t DeepSpeedSharding::host_optimizer_elements() const {

@@ -36,8 +36,11 @@ class DeepSpeedSharding : public Sharding {
  private:
   // Brings the weights that the optimizer updated to where the next step reads them.
   void CopyUpdates(const Label& label);
-  // Gathers updated weights over the ranks that share their optimizer states.
+  // Gathers updated weights over the ranks that share their optimizer states; with
+  // quantized_weight_differences what they changed by.
   void Refresh(Communicator communicator, std::int64_t elements, const Label& label);
+  void RefreshByDifferences(Communicator communicator, int kind, std::int64_t elements,
+                            const Label& label);
   // Stages 0 and 1 reduce only in the last micro-step, and after backward.
   bool ReducesInBackward() const { return scenario_->zero.stage >= 2; }
 

@@ -1,8 +1,6 @@
 #include "models/program/fsdp.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <map>
 #include <utility>
 
 #include "models/compute/compute.h"
@@ -27,99 +25,20 @@ FsdpSharding::FsdpSharding(const Scenario& scenario, const ModelLayout& layout,
       fsdp_(&*scenario.fsdp),
       layout_(&layout),
       trace_(&trace),
+      spans_(scenario, layout, trace),
       kinds_(kinds),
       writer_(writer),
       copies_(scenario, kinds, writer) {
-  FindUnits();
-  FindSpans();
+  for (const FsdpUnit& unit : spans_.units()) units_.push_back({unit});
 }
 
-// Units in the order of forward: blocks in runs of blocks_per_unit, and what lies outside of them,
-// either all in the root or as embedding and head. A head that is tied to the embedding shares its
-// weight, so both are then in the root.
-void FsdpSharding::FindUnits() {
-  const bool tied = scenario_->model.tied_embeddings;
-  const bool apart = fsdp_->separate_embeddings && !tied;
-  std::vector<bool> counted(layout_->weights.size(), false);
-  int embedding = -1;
-  int head = -1;
-  std::map<int, int> unit_of_layers;  // by their number over blocks_per_unit
-  for (const Visit& visit : *trace_) {
-    int unit = 0;
-    if (visit.layer >= 0) {
-      // Layers of a pipeline's stage need not start at 0 or follow each other.
-      const auto [place, is_new] = unit_of_layers.try_emplace(visit.layer / fsdp_->blocks_per_unit,
-                                                              static_cast<int>(units_.size()));
-      if (is_new) units_.push_back({});
-      unit = place->second;
-    } else {
-      int& outside = apart && visit.part != Part::kEmbedding ? head : embedding;
-      if (outside < 0) {
-        outside = static_cast<int>(units_.size());
-        units_.push_back({});
-        units_.back().root = !apart;
-      }
-      unit = outside;
-    }
-    unit_of_visit_.push_back(unit);
-    for (const int w : visit.weights) {
-      const Weight& weight = layout_->weights[w];
-      Unit& u = units_[unit];
-      if (!counted[w]) {
-        Piece& piece = weight.expert && scenario_->parallel.expert > 1 ? u.experts : u.dense;
-        piece.elements += weight.elements();
-        if (weight.trainable) piece.trainable += weight.elements();
-        if (weight.bits < 16) {
-          piece.quantized += weight.elements();
-          u.bits = weight.bits;
-        }
-      }
-      counted[w] = true;
-    }
-  }
-}
-
-Bytes FsdpSharding::FrozenShard(const Piece& piece, int bits, int shards) {
+Bytes FsdpSharding::FrozenShard(const FsdpPiece& piece, int bits, int shards) {
   const std::int64_t plain = piece.elements - piece.trainable - piece.quantized;
   Bytes bytes = Bytes::Count(2 * CeilDiv(plain, shards));
   if (piece.quantized > 0) {
     bytes += QuantizedSizeOf(CeilDiv(piece.quantized, shards), FrozenFormat(bits)).total();
   }
   return bytes;
-}
-
-// Forward and backward of a unit; under checkpointing a block's recomputation is part of its
-// backward, which is when its weights are needed again.
-void FsdpSharding::FindSpans() {
-  const int visits = static_cast<int>(trace_->size());
-  for (int v = 0; v < visits; ++v) {
-    const bool backward = (*trace_)[v].phase == Phase::kBackward;
-    if (spans_.empty() || spans_.back().unit != unit_of_visit_[v] ||
-        spans_.back().backward != backward) {
-      spans_.push_back({unit_of_visit_[v], v, v, backward});
-    }
-    spans_.back().last = v;
-  }
-}
-
-int FsdpSharding::SpanFrom(int v) const {
-  const auto span = std::ranges::find(spans_, v, &Span::first);
-  return span == spans_.end() ? -1 : static_cast<int>(span - spans_.begin());
-}
-
-int FsdpSharding::SpanTo(int v) const {
-  const auto span = std::ranges::find(spans_, v, &Span::last);
-  return span == spans_.end() ? -1 : static_cast<int>(span - spans_.begin());
-}
-
-bool FsdpSharding::Follows(int span) const {
-  if (span + 1 == static_cast<int>(spans_.size())) return false;
-  const Span& here = spans_[span];
-  const Span& next = spans_[span + 1];
-  if (here.backward != next.backward) return false;
-  const int from = (*trace_)[here.last].layer;
-  const int to = (*trace_)[next.first].layer;
-  return from < 0 || to < 0 || std::abs(to - from) <= 1;
 }
 
 bool FsdpSharding::ReleasesAfterForward(const Unit& unit) const {
@@ -149,8 +68,8 @@ void FsdpSharding::Unshard(int unit, const Label& label) {
   if (u.experts.elements > 0) GatherPiece(Communicator::kExpertData, u.experts, label, &u);
 }
 
-void FsdpSharding::GatherPiece(Communicator communicator, const Piece& piece, const Label& label,
-                               Unit* unit) {
+void FsdpSharding::GatherPiece(Communicator communicator, const FsdpPiece& piece,
+                               const Label& label, Unit* unit) {
   Unit& u = *unit;
   const ClusterSpec& cluster = scenario_->cluster;
   const int shards = kinds_.GroupOf(communicator).size;
@@ -200,7 +119,7 @@ void FsdpSharding::Reshard(int unit, const Label& label) {
     u.secondary = true;
     const int parts = fsdp_->secondary_partition_size;
     // There are no divided experts with it.
-    const Piece& piece = u.dense;
+    const FsdpPiece& piece = u.dense;
     const std::int64_t shard = CeilDiv(piece.elements, parts);
     const Bytes kept = piece.quantized == 0 ? Bytes::Count(2 * shard)
                                             : Bytes::Count(2 * CeilDiv(piece.trainable, parts)) +
@@ -214,9 +133,9 @@ void FsdpSharding::Reshard(int unit, const Label& label) {
 }
 
 void FsdpSharding::Before(int v, const Label& label) {
-  const int span = SpanFrom(v);
+  const int span = spans_.From(v);
   if (span < 0) return;
-  const Span& here = spans_[span];
+  const FsdpSpan& here = spans_[span];
   writer_->HostWork(label, Seconds::Count(scenario_->cluster.calibration.host_hook.value));
   Unshard(here.unit, label);
   Unit& unit = units_[here.unit];
@@ -227,7 +146,7 @@ void FsdpSharding::Before(int v, const Label& label) {
     unit.copied = true;
   }
   const int next = span + 1;
-  if (!Follows(span)) return;
+  if (!spans_.Follows(span)) return;
   const bool ahead =
       here.backward ? fsdp_->backward_prefetch == BackwardPrefetch::kPre : fsdp_->forward_prefetch;
   if (ahead) Unshard(spans_[next].unit, label);
@@ -237,21 +156,19 @@ void FsdpSharding::After(int v, const Label& label) {
   const Visit& visit = (*trace_)[v];
   for (const int w : visit.begun) {
     // Full gradients of earlier micro-steps are added to.
-    if (units_[unit_of_visit_[v]].has_gradients) break;
+    if (units_[spans_.UnitOf(v)].has_gradients) break;
     writer_->Memory(MemoryTerm::kGradients, Bytes::Count(2 * layout_->weights[w].elements()));
   }
-  const int span = SpanTo(v);
+  const int span = spans_.To(v);
   if (span < 0) return;
-  const Span& here = spans_[span];
+  const FsdpSpan& here = spans_[span];
   if (!here.backward) {
     if (ReleasesAfterForward(units_[here.unit])) Reshard(here.unit, label);
     return;
   }
   // A unit that runs at both ends of the model (the root) is done with the last of its spans.
-  const bool again = std::any_of(spans_.begin() + span + 1, spans_.end(),
-                                 [&](const Span& later) { return later.unit == here.unit; });
-  if (again) return;
-  if (fsdp_->backward_prefetch == BackwardPrefetch::kPost && Follows(span)) {
+  if (spans_.Again(span)) return;
+  if (fsdp_->backward_prefetch == BackwardPrefetch::kPost && spans_.Follows(span)) {
     Unshard(spans_[span + 1].unit, label);
   }
   Reshard(here.unit, label);

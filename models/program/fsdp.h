@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "models/program/collective_kinds.h"
+#include "models/program/fsdp_spans.h"
 #include "models/program/host_copies.h"
 #include "models/program/sharding.h"
 #include "models/program/trace.h"
@@ -47,31 +48,13 @@ class FsdpSharding : public Sharding {
   void FinishStep(const Label& label) override;
 
  private:
-  struct Piece {
-    std::int64_t elements = 0;
-    std::int64_t trainable = 0;  // of them
-    std::int64_t quantized = 0;  // of them, frozen and kept in the unit's `bits`
-  };
-  struct Unit {
-    Piece dense;
-    Piece experts;               // that expert parallelism divides; all others are dense
-    int bits = 16;               // of frozen weights that are quantised
-    bool root = false;           // holds what lies outside of all units: never released in a step
+  // A unit and the state that it is in.
+  struct Unit : FsdpUnit {
     bool gathered = false;       // or in flight
     bool copied = false;         // into its parameters
     bool secondary = false;      // hpZ's second shard is written
     bool has_gradients = false;  // in full, of earlier micro-steps (no_sync)
-    OpId ready;                  // its weights are there
-
-    std::int64_t elements() const { return dense.elements + experts.elements; }
-    std::int64_t trainable() const { return dense.trainable + experts.trainable; }
-  };
-  // Visits of one pass that belong together: [first, last].
-  struct Span {
-    int unit = 0;
-    int first = 0;
-    int last = 0;
-    bool backward = false;
+    OpId ready = OpId{};         // its weights are there
   };
   // Weights that were released when `op` is done.
   struct Released {
@@ -79,20 +62,12 @@ class FsdpSharding : public Sharding {
     Bytes bytes;
   };
 
-  void FindUnits();
-  void FindSpans();
-  // Whether the span after `span` runs right after it: in a pipeline another stage may come
-  // between.
-  bool Follows(int span) const;
-  // The span that a visit starts or ends; -1 if it is inside of one.
-  int SpanFrom(int v) const;
-  int SpanTo(int v) const;
-
   void Unshard(int unit, const Label& label);
   void Reshard(int unit, const Label& label);
   void ReduceGradients(int unit, const Label& label);
   // The same for the piece of a unit that the ranks of `communicator` share.
-  void GatherPiece(Communicator communicator, const Piece& piece, const Label& label, Unit* unit);
+  void GatherPiece(Communicator communicator, const FsdpPiece& piece, const Label& label,
+                   Unit* unit);
   void ReducePart(Communicator communicator, std::int64_t elements, const Label& label);
   std::int64_t ShardOf(const Unit& unit) const;
   void ReduceShard(const Unit& unit, const Label& label);
@@ -101,18 +76,17 @@ class FsdpSharding : public Sharding {
   static Bytes Full(const Unit& unit) { return Bytes::Count(2 * unit.elements()); }
   static Bytes Gradients(const Unit& unit) { return Bytes::Count(2 * unit.trainable()); }
   // Of one of `shards` shards: frozen weights as they are kept, without trained ones.
-  static Bytes FrozenShard(const Piece& piece, int bits, int shards);
+  static Bytes FrozenShard(const FsdpPiece& piece, int bits, int shards);
 
   const Scenario* scenario_;
   const FsdpConfig* fsdp_;
   const ModelLayout* layout_;
   const std::vector<Visit>* trace_;
+  FsdpSpans spans_;
   CollectiveKinds kinds_;
   ProgramWriter* writer_;
   HostCopies copies_;
   std::vector<Unit> units_;
-  std::vector<int> unit_of_visit_;
-  std::vector<Span> spans_;
   std::deque<Released> released_;  // that the host has not waited for
   Bytes gradients_in_flight_;      // full gradients that the reduce stream still reads
   Bytes secondary_bytes_;

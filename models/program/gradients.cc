@@ -70,14 +70,13 @@ bool GradientReducer::AllReducesBucket() const {
 }
 
 bool GradientReducer::HasTwoHops() const {
-  const ZeroConfig& zero = scenario_->zero;
-  return zero.stage == 3 && zero.quantized_gradients && groups().across.size > 1;
+  return scenario_->zero.quantizes_gradients() && groups().across.size > 1;
 }
 
 // Whether DeepSpeed sends this gradient through qgZ: matrices only, on several nodes, of a size
 // that divides by twice the world.
 bool GradientReducer::QuantizedTogether(int weight) const {
-  if (!HasTwoHops()) return false;
+  if (!HasTwoHops() || scenario_->zero.stage != 3) return false;
   const Weight& w = layout_->weights[weight];
   if (w.is_vector()) return false;
   if (w.tensor_elements() % (2 * std::int64_t{groups().shard.size}) == 0) return true;
@@ -102,7 +101,7 @@ void GradientReducer::Reduce(const Label& label) {
     writer_->HostWork(label,
                       Seconds::Count(3 * calls * scenario_->cluster.calibration.host_launch.value));
     ReduceFlat(CollectiveOp::kAllReduce, Communicator::kShard, bucket_elements_, calls, label);
-  } else if (HasTwoHops()) {
+  } else if (HasTwoHops() && scenario_->zero.stage == 3) {
     for (const int w : plain) ReduceTogether({w}, label);
   } else {
     // Experts that the ranks divide are reduced over those that hold the same.
@@ -111,15 +110,18 @@ void GradientReducer::Reduce(const Label& label) {
     });
     const std::vector<int> divided(experts, plain.end());
     plain.erase(experts, plain.end());
-    if (!plain.empty()) ReduceTogether(plain, label);
+    if (!plain.empty()) {
+      HasTwoHops() ? ReduceQuantizedBucket(plain, label) : ReduceTogether(plain, label);
+    }
     if (!divided.empty()) ReduceTogether(divided, label, Communicator::kExpertData);
   }
   for (const int w : quantized) ReduceQuantized(w, label);
   if (scenario_->zero.offloaded_optimizer() > 0) CopyToHost(label);
 
   const OverlapPolicy& overlap = scenario_->zero.overlap;
+  const bool chained = !quantized.empty() || (HasTwoHops() && scenario_->zero.stage < 3);
   const bool beside =
-      scenario_->zero.overlaps() && (quantized.empty() ? overlap.reduce : overlap.quantized_reduce);
+      scenario_->zero.overlaps() && (chained ? overlap.quantized_reduce : overlap.reduce);
   if (!beside) writer_->StreamWaits(Stream::kCompute, Stream::kReduce);
 
   // The reduce stream still reads the full gradients; the host knows that it is done when it waits.
@@ -191,7 +193,8 @@ void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Labe
     tensors += layout_->weights[w].count;
   }
   // qgZ's fall-back reduces one tensor a call.
-  const int calls = HasTwoHops() ? static_cast<int>(tensors) : BucketsOf(weights);
+  const bool one_by_one = HasTwoHops() && scenario_->zero.stage == 3;
+  const int calls = one_by_one ? static_cast<int>(tensors) : BucketsOf(weights);
 
   writer_->HostWork(label, Seconds::Count(3 * calls * cluster.calibration.host_launch.value));
   // Several tensors, or one that does not divide, are first joined into one padded buffer.
@@ -208,13 +211,16 @@ void GradientReducer::ReduceTogether(const std::vector<int>& weights, const Labe
 
 void GradientReducer::ReduceFlat(CollectiveOp operation, Communicator communicator,
                                  std::int64_t elements, int calls, const Label& label) {
-  const Bytes full = Bytes::Count(2 * elements);
+  // DeepSpeed sends the type of the weights whatever it keeps; Megatron-LM what it keeps.
+  const ZeroConfig& zero = scenario_->zero;
+  const bool fp32 = zero.stage < 2 && zero.gradient_precision == GradientPrecision::kFp32;
+  const Bytes full = Bytes::Count((fp32 ? 4 : 2) * elements);
   const int kind = kinds_.Kind("gradients", operation, communicator, writer_);
   const OpId op = writer_->Collective(
       Stream::kReduce, communicator, WithAction(label, Action::kReduce),
       {.kind = kind, .full = full, .payload = full, .launches = calls}, Seconds());
   writer_->StreamWaits(Stream::kReduce, op);
-  if (scenario_->zero.stage == 3) ReduceOverReplicas(elements, label);
+  if (zero.stage == 3) ReduceOverReplicas(elements, label);
 }
 
 // MiCS: copies of a shard are summed at the boundary of gradient accumulation
@@ -239,6 +245,16 @@ int GradientReducer::BucketsOf(const std::vector<int>& weights) const {
   const std::int64_t fitting = std::max<std::int64_t>(
       1, scenario_->zero.reduce_bucket_size / std::max<std::int64_t>(1, first.tensor_elements()));
   return static_cast<int>(CeilDiv(first.count, fitting));
+}
+
+// SDP4Bit in stages 1 and 2: a bucket is one buffer, of which each rank keeps its part.
+void GradientReducer::ReduceQuantizedBucket(const std::vector<int>& weights, const Label& label) {
+  std::int64_t elements = 0;
+  for (const int w : weights) elements += layout_->weights[w].elements();
+  const int calls = BucketsOf(weights);
+  ReduceInTwoHops(CeilDiv(elements, calls), calls, groups().shard.size,
+                  *scenario_->zero.quantized_gradients, scenario_->cluster, label, &kinds_,
+                  writer_);
 }
 
 void GradientReducer::ReduceQuantized(int weight, const Label& label) {

@@ -19,8 +19,10 @@ namespace zerosim {
 // reduce_bucket_size elements the bucket is reduced first. At most two reductions are unfinished:
 // the host waits for the third last. Under qgZ (stage 3, more than one node) each matrix of a
 // bucket goes through the two-hop all-to-all by itself, and each vector through a 16-bit
-// reduce-scatter by itself. Stage 3 without reduce_scatter all-reduces the bucket's flat buffer
-// instead, where there is one (contiguous_gradients) and the bucket fits into it.
+// reduce-scatter by itself; in stages 1 and 2 (SDP4Bit, arXiv 2410.15526, section 3.2; its
+// smoothing by a Hadamard transform is part of the kernels and adds no bytes) a bucket goes through
+// as one. Stage 3 without reduce_scatter all-reduces the bucket's flat buffer instead, where there
+// is one (contiguous_gradients) and the bucket fits into it.
 //
 // With offload_optimizer the shard's gradients are copied to the host, from the stream that reduced
 // them. Stage 3 (partition_grads): every micro-step puts them into a 16-bit buffer of the host and
@@ -54,6 +56,7 @@ class GradientReducer {
   void ReduceFlat(CollectiveOp operation, Communicator communicator, std::int64_t elements,
                   int calls, const Label& label);
   void ReduceQuantized(int weight, const Label& label);
+  void ReduceQuantizedBucket(const std::vector<int>& weights, const Label& label);
   void ReduceOverReplicas(std::int64_t elements, const Label& label);
   int BucketsOf(const std::vector<int>& weights) const;
   bool AllReducesBucket() const;

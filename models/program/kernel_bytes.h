@@ -15,6 +15,17 @@ constexpr Bytes QuantizeTraffic(std::int64_t elements, int bits) {
   return Bytes::Count(2 * elements + CeilDiv(elements * bits, 8));
 }
 
+// qWD (SDP4Bit): reads the fp32 weights of a shard and its 16-bit copies, writes the quantised
+// differences.
+constexpr Bytes DifferenceTraffic(std::int64_t elements, int bits) {
+  return Bytes::Count(6 * elements + CeilDiv(elements * bits, 8));
+}
+
+// And adds them to 16-bit copies: reads both, writes the copies.
+constexpr Bytes AddDifferenceTraffic(std::int64_t elements, int bits) {
+  return Bytes::Count(4 * elements + CeilDiv(elements * bits, 8));
+}
+
 // A copy of 16-bit values, as when a coalesced buffer is cut into tensors or gradients are joined.
 constexpr Bytes CopyTraffic(std::int64_t elements) {
   return Bytes::Count(4 * elements);

@@ -1,17 +1,25 @@
 #include "models/program/model_collectives.h"
 
+#include "models/compute/flops.h"
+
 namespace zerosim {
 namespace {
-
-bool IsAttention(Part part) {
-  return part == Part::kAttention || part == Part::kLocalAttention;
-}
 
 bool IsParallel(Block block) {
   return block == Block::kParallel || block == Block::kParallelTwoNorms;
 }
 
 }  // namespace
+
+bool ModelCollectives::IsAsync(Part part) const {
+  return view_->parallel.tensor > 1 && view_->parallel.tensor_overlap == TensorOverlap::kAsync &&
+         LinearShapeOf(part, view_->model).outputs > 0 && (Enters(part) || Leaves(part));
+}
+
+bool ModelCollectives::IsRing(Part part) const {
+  return view_->parallel.context > 1 && IsAttention(part) &&
+         view_->parallel.context_method == ContextMethod::kRing;
+}
 
 bool ModelCollectives::Enters(Part part) const {
   const TransformerSpec& model = view_->model;
@@ -68,16 +76,20 @@ Bytes ModelCollectives::KeysAndValuesBytes() const {
   return Bytes::Count(2 * width * view_->parallel.context * view_->tokens_per_micro_batch());
 }
 
-void ModelCollectives::Run(const char* name, CollectiveOp op, Communicator communicator, Bytes full,
-                           int launches, const Label& label) {
+OpId ModelCollectives::Launch(const char* name, CollectiveOp op, Communicator communicator,
+                              Bytes full, int launches, const Label& label) {
   Label own = label;
   own.action = Action::kExchange;
   writer_->HostWork(label, Seconds::Count(launches * view_->cluster.calibration.host_launch.value));
   const int kind = kinds_.Kind(name, op, communicator, writer_);
-  const OpId id = writer_->Collective(
-      Stream::kCompute, communicator, own,
-      {.kind = kind, .full = full, .payload = full, .launches = launches}, Seconds());
-  writer_->StreamWaits(Stream::kCompute, id);
+  return writer_->Collective(Stream::kCompute, communicator, own,
+                             {.kind = kind, .full = full, .payload = full, .launches = launches},
+                             Seconds());
+}
+
+void ModelCollectives::Run(const char* name, CollectiveOp op, Communicator communicator, Bytes full,
+                           int launches, const Label& label) {
+  writer_->StreamWaits(Stream::kCompute, Launch(name, op, communicator, full, launches, label));
 }
 
 void ModelCollectives::Sum(const Label& label) {
@@ -100,6 +112,42 @@ void ModelCollectives::Exchange(const Label& label) {
   Run("tokens_to_experts", CollectiveOp::kAllToAll, Communicator::kExpert, copies, 1, label);
 }
 
+void ModelCollectives::Kernels(const Visit& visit, const Label& label, Seconds product,
+                               Seconds other) {
+  const bool backward = visit.action == Action::kBackward;
+  if (IsRing(visit.part)) {
+    OpId last = Launch("keys_values", CollectiveOp::kAllGather, Communicator::kContext,
+                       KeysAndValuesBytes(), 1, label);
+    if (backward) {
+      // Behind the blocks on the same links.
+      last = Launch("keys_values_gradients", CollectiveOp::kReduceScatter, Communicator::kContext,
+                    KeysAndValuesBytes(), 1, label);
+    }
+    KernelsBesideGather(view_->parallel.context, last, label, product, other);
+  } else if (IsAsync(visit.part) && (backward ? Leaves(visit.part) : Enters(visit.part))) {
+    const OpId gather = Launch("tensor_gather", CollectiveOp::kAllGather, Communicator::kTensor,
+                               HiddenBytes(), 1, label);
+    KernelsBesideGather(view_->parallel.tensor, gather, label, product, other);
+  } else if (IsAsync(visit.part)) {
+    const double chunk = 1.0 / view_->parallel.tensor;
+    writer_->Kernel(Stream::kCompute, label, other + chunk * product);
+    const OpId sum = Launch("tensor_sum", CollectiveOp::kReduceScatter, Communicator::kTensor,
+                            HiddenBytes(), 1, label);
+    writer_->Kernel(Stream::kCompute, label, (1 - chunk) * product);
+    writer_->StreamWaits(Stream::kCompute, sum);
+  } else if (product + other > Seconds()) {
+    writer_->Kernel(Stream::kCompute, label, product + other);
+  }
+}
+
+void ModelCollectives::KernelsBesideGather(int ranks, OpId gather, const Label& label,
+                                           Seconds product, Seconds other) {
+  const double chunk = 1.0 / ranks;
+  writer_->Kernel(Stream::kCompute, label, (1 - chunk) * product);
+  writer_->StreamWaits(Stream::kCompute, gather);
+  writer_->Kernel(Stream::kCompute, label, chunk * product + other);
+}
+
 void ModelCollectives::Before(const Visit& visit, const Label& label) {
   const bool backward = visit.action == Action::kBackward;
   const bool recomputes = visit.action == Action::kRecompute;
@@ -109,12 +157,12 @@ void ModelCollectives::Before(const Visit& visit, const Label& label) {
         label);
   }
   recomputing_ = recomputes;
-  if (view_->parallel.tensor > 1 && view_->parallel.sequence_parallel &&
+  if (view_->parallel.tensor > 1 && view_->parallel.sequence_parallel && !IsAsync(visit.part) &&
       (backward ? Leaves(visit.part) : Enters(visit.part))) {
     Gather(label);
   }
   if (backward ? visit.part == Part::kDispatch : visit.part == Part::kCombine) Exchange(label);
-  if (view_->parallel.context > 1 && IsAttention(visit.part)) {
+  if (view_->parallel.context > 1 && IsAttention(visit.part) && !IsRing(visit.part)) {
     Run("keys_values", CollectiveOp::kAllGather, Communicator::kContext, KeysAndValuesBytes(), 1,
         label);
   }
@@ -123,7 +171,7 @@ void ModelCollectives::Before(const Visit& visit, const Label& label) {
 void ModelCollectives::After(const Visit& visit, const Label& label) {
   const bool backward = visit.action == Action::kBackward;
   if (view_->parallel.tensor > 1) {
-    if (backward ? Enters(visit.part) : Leaves(visit.part)) Sum(label);
+    if (!IsAsync(visit.part) && (backward ? Enters(visit.part) : Leaves(visit.part))) Sum(label);
     if (visit.part == Part::kHead && !backward) {
       // Largest logit, sum of exponentials and the target's logit of every token, in fp32.
       Run("loss_sum", CollectiveOp::kAllReduce, Communicator::kTensor,
@@ -131,7 +179,7 @@ void ModelCollectives::After(const Visit& visit, const Label& label) {
     }
   }
   if (backward ? visit.part == Part::kCombine : visit.part == Part::kDispatch) Exchange(label);
-  if (view_->parallel.context > 1 && IsAttention(visit.part) && backward) {
+  if (view_->parallel.context > 1 && IsAttention(visit.part) && !IsRing(visit.part) && backward) {
     Run("keys_values_gradients", CollectiveOp::kReduceScatter, Communicator::kContext,
         KeysAndValuesBytes(), 1, label);
   }

@@ -27,8 +27,9 @@ enum class Communicator : std::uint8_t {
   kExpertData,   // data-parallel ranks that hold the same experts
   kNextStage,    // of a pipeline
   kPreviousStage,
-  kToHost,    // a GPU's engine for copies to its node's memory
-  kFromHost,  // and the one for copies from there
+  kTiedStages,  // its first and its last
+  kToHost,      // a GPU's engine for copies to its node's memory
+  kFromHost,    // and the one for copies from there
 };
 inline constexpr int kNumCommunicators = static_cast<int>(Communicator::kFromHost) + 1;
 inline constexpr int kNumStreams = 5;

@@ -1,6 +1,8 @@
 #include "models/program/stage_passes.h"
 
 #include "models/compute/compute.h"
+#include "models/compute/optimizer_time.h"
+#include "models/parallel/stages.h"
 #include "models/program/deepspeed.h"
 #include "models/program/fsdp.h"
 #include "models/program/kernel_bytes.h"
@@ -19,16 +21,20 @@ std::unique_ptr<Sharding> MakeSharding(const Scenario& view, const ModelLayout& 
   return std::make_unique<DeepSpeedSharding>(view, layout, trace, kinds, writer);
 }
 
-// Cuts the visits of one phase where the chunk changes. What lies outside of the layers goes with
-// the layers beside it.
+// Cuts the visits of one phase where the chunk changes. What comes before the layers belongs to the
+// first chunk and what comes after them to the last, which may hold no layer.
 std::vector<std::pair<int, int>> ChunkRanges(const std::vector<Visit>& trace, Phase phase,
-                                             int layers_per_chunk, int stages, int chunks) {
+                                             const std::vector<int>& run_of, int stages,
+                                             int chunks) {
   std::vector<std::pair<int, int>> ranges(static_cast<std::size_t>(chunks), {-1, -1});
-  int chunk = phase == Phase::kForward ? 0 : chunks - 1;
+  const bool forward = phase == Phase::kForward;
+  bool layers_began = false;
   for (int v = 0; v < static_cast<int>(trace.size()); ++v) {
     if (trace[v].phase != phase) continue;
-    if (chunks > 1 && trace[v].layer >= 0) chunk = trace[v].layer / layers_per_chunk / stages;
-    std::pair<int, int>& range = ranges[chunk];
+    const int layer = trace[v].layer;
+    layers_began = layers_began || layer >= 0;
+    const int outside = layers_began == forward ? chunks - 1 : 0;
+    std::pair<int, int>& range = ranges[layer >= 0 ? run_of[layer] / stages : outside];
     if (range.first < 0) range.first = v;
     range.second = v + 1;
   }
@@ -47,10 +53,11 @@ StagePasses::StagePasses(const Scenario& view, const ModelLayout& layout,
       collectives_(view, kinds, writer),
       activations_(view, trace_, writer) {
   const ParallelSpec& parallel = view.parallel;
+  if (parallel.pipeline == 1) return;
+  const std::vector<int> run_of = RunOfLayers(view.model.layers, parallel);
   const int chunks = parallel.virtual_stages;
-  const int layers = std::max(1, view.model.layers / (parallel.pipeline * chunks));
-  forward_ = ChunkRanges(trace_, Phase::kForward, layers, parallel.pipeline, chunks);
-  backward_ = ChunkRanges(trace_, Phase::kBackward, layers, parallel.pipeline, chunks);
+  forward_ = ChunkRanges(trace_, Phase::kForward, run_of, parallel.pipeline, chunks);
+  backward_ = ChunkRanges(trace_, Phase::kBackward, run_of, parallel.pipeline, chunks);
 }
 
 Label StagePasses::LastLabel(int micro_step) const {
@@ -72,7 +79,8 @@ void StagePasses::RunPass(const Pass& pass, bool last) {
   const auto [first, end] = (pass.backward ? backward_ : forward_)[pass.chunk];
   const Label label = LabelOf(trace_[first], pass.micro_batch);
   sharding_->StartMicroStep(label, last);
-  const bool fold = sharding_->IsQuiet() && !collectives_.MeetOtherStages();
+  const bool fold = sharding_->IsQuiet() && !view_->parallel.overlaps_parts() &&
+                    !collectives_.MeetOtherStages();
   if (fold) writer_->BeginFold(label);
   for (int v = first; v < end; ++v) RunVisit(v, LabelOf(trace_[v], pass.micro_batch));
   if (fold) writer_->EndFold();
@@ -98,22 +106,25 @@ void StagePasses::RunVisit(int v, const Label& label) {
   collectives_.Before(visit, label);
 
   const bool backward = visit.action == Action::kBackward;
-  Seconds run = visit.action == Action::kForward ? time.forward.total() : time.recompute.total();
+  const PassTime& pass = backward                           ? time.backward
+                         : visit.action == Action::kForward ? time.forward
+                                                            : time.recompute;
+  const Seconds product = pass.gemm + pass.attention;
+  Seconds other = pass.memory_bound;
   if (backward) {
-    run = time.backward.total();
     // What is not recomputed as a block is inside of backward, without hooks of its own.
     const TrainingSpec& training = view_->training;
     if (training.checkpointing != Checkpointing::kFull && training.checkpoints(visit.layer)) {
-      run += time.recompute.total();
+      other += time.recompute.total();
     }
   }
   const int kernels = backward ? time.backward_kernels : time.forward_kernels;
-  run += DequantizeTime(visit);
-  if (run > Seconds()) {
+  other += DequantizeTime(visit);
+  if (product + other > Seconds()) {
     const Seconds launch = Seconds::Count(view_->cluster.calibration.host_launch.value);
     writer_->HostWork(label, kernels * launch);
-    writer_->Kernel(Stream::kCompute, label, run);
   }
+  collectives_.Kernels(visit, label, product, other);
   collectives_.After(visit, label);
   sharding_->After(v, label);
   activations_.After(v);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -6,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "models/parallel/groups.h"
+#include "models/parallel/stages.h"
 #include "models/scenario/key_check.h"
 
 namespace zerosim {
@@ -26,7 +28,9 @@ class GroupCheck : KeyCheck {
   bool CheckParallelism();
   void CheckDivisions();
   void CheckStages();
+  void CheckRuns();
   void CheckExperts();
+  void CheckDifferences();
   bool CheckPlacement();
   void CheckGroups();
   void CheckSecondaryInShard();
@@ -86,8 +90,15 @@ void GroupCheck::CheckDivisions() {
   divides("parallelism.tensor", p.tensor, "model.ffn_hidden", m.ffn_hidden);
   divides("parallelism.context", p.context, "training.sequence_length",
           s_.training.sequence_length);
+  if (p.tensor > 1 && p.tensor_overlap == TensorOverlap::kAsync && !p.sequence_parallel &&
+      Know({"parallelism.tensor_overlap", "parallelism.sequence"})) {
+    Report("parallelism.tensor_overlap",
+           "async needs parallelism.sequence: true; an all-reduce of whole sums has no chunks that "
+           "products could start with");
+  }
   CheckStages();
   CheckExperts();
+  CheckDifferences();
   if (Know({"model.kv_heads", "model.heads"}) && m.kv_heads % p.tensor != 0 &&
       p.tensor % m.kv_heads != 0) {
     Report("parallelism.tensor",
@@ -96,17 +107,21 @@ void GroupCheck::CheckDivisions() {
   }
 }
 
+// All ranks reduce gradients in stages 1 and 2, and qgZ's hops lie in the shard group.
+void GroupCheck::CheckDifferences() {
+  const std::string_view key = "zero.shard_size";
+  if (!Know({key}) || s_.fsdp || s_.zero.stage == 3 || !s_.zero.quantizes_gradients()) return;
+  if (s_.zero.shard_size == 0 || s_.zero.shard_size == DataRanks()) return;
+  Report(key, fmt::format("expected all {} data-parallel ranks with quantized_gradients{} in stage "
+                          "{}, got {}",
+                          DataRanks(), Mention("zero.quantized_gradients", key), s_.zero.stage,
+                          s_.zero.shard_size));
+}
+
 void GroupCheck::CheckStages() {
   const ParallelSpec& p = s_.parallel;
   if (p.pipeline == 1 || !Know({"parallelism.virtual_stages"})) return;
-  const std::int64_t runs = std::int64_t{p.pipeline} * p.virtual_stages;
-  if (Know({"model.layers"}) && s_.model.layers % runs != 0) {
-    Report("parallelism.pipeline",
-           fmt::format("expected stages whose runs divide the layers {}{}, got {} stages x {} "
-                       "virtual stages",
-                       s_.model.layers, Mention("model.layers", "parallelism.pipeline"), p.pipeline,
-                       p.virtual_stages));
-  }
+  if (Know({"parallelism.layers_per_stage"})) CheckRuns();
   const int micro_batches = s_.training.gradient_accumulation_steps;
   if (p.virtual_stages > 1 && Know({"training.gradient_accumulation_steps"}) &&
       micro_batches % p.pipeline != 0) {
@@ -119,6 +134,43 @@ void GroupCheck::CheckStages() {
   }
 }
 
+// Runs of layers that stages hold.
+void GroupCheck::CheckRuns() {
+  const ParallelSpec& p = s_.parallel;
+  const std::int64_t runs = std::int64_t{p.pipeline} * p.virtual_stages;
+  const std::string_view key = "parallelism.layers_per_stage";
+  if (!places_.Has(key)) {
+    if (!Know({"model.layers"}) || runs <= MostRuns(s_.model.layers)) return;
+    Report(
+        "parallelism.pipeline",
+        fmt::format("expected at most {} stages x virtual stages, which the {} layers{}, the "
+                    "embedding and the head fill, got {} x {}",
+                    MostRuns(s_.model.layers), s_.model.layers,
+                    Mention("model.layers", "parallelism.pipeline"), p.pipeline, p.virtual_stages));
+    return;
+  }
+  const std::vector<int>& given = p.layers_per_stage;
+  const auto count = static_cast<std::int64_t>(given.size());
+  if (count != runs) {
+    Report(key, fmt::format("expected {} numbers, one for each of {} stages{} x {} virtual "
+                            "stages, got {}",
+                            runs, p.pipeline, Mention("parallelism.pipeline", key),
+                            p.virtual_stages, count));
+    return;
+  }
+  for (std::int64_t run = 1; run + 1 < runs; ++run) {
+    if (given[run] > 0) continue;
+    Report(key, fmt::format("expected at least 1 layer between the first and the last number, got "
+                            "0 at place {}",
+                            run + 1));
+    return;
+  }
+  const std::int64_t sum = std::accumulate(given.begin(), given.end(), std::int64_t{0});
+  if (!Know({"model.layers"}) || sum == s_.model.layers) return;
+  Report(key, fmt::format("expected numbers that add up to the {} layers{}, got {}",
+                          s_.model.layers, Mention("model.layers", key), sum));
+}
+
 void GroupCheck::CheckExperts() {
   const std::string_view key = "parallelism.expert";
   const int ranks = s_.parallel.expert;
@@ -129,8 +181,9 @@ void GroupCheck::CheckExperts() {
   }
   if (Know({"model.mixture.experts"}) && s_.model.mixture->experts % ranks != 0) {
     Report(key,
-           fmt::format("expected a divisor of the {} experts{}, got {}", s_.model.mixture->experts,
-                       Mention("model.mixture.experts", key), ranks));
+           fmt::format("expected a divisor of the {} experts{}, got {}: ranks with unlike numbers "
+                       "of experts are not modelled",
+                       s_.model.mixture->experts, Mention("model.mixture.experts", key), ranks));
   }
   if (DataRanks() % ranks != 0) {
     Report(key, fmt::format("expected a divisor of the {} data-parallel ranks, got {}", DataRanks(),

@@ -14,6 +14,8 @@ constexpr double kMostActivationBytes = 1e17;
 // ZeRO++ on 18B takes 7 s and 1.2 GB; experts and latent attention, with more modules a layer, 15 s
 // and 1.9 GB.
 constexpr std::int64_t kMostLayerPasses = 15'000;
+// Of a pipeline in which a pass through a stage is one operation (stage_passes.h).
+constexpr std::int64_t kMostFoldedPasses = 150'000;
 
 class SizeCheck : KeyCheck {
  public:
@@ -176,7 +178,9 @@ void SizeCheck::CheckPasses() {
   const TransformerSpec& m = s_.model;
   if (!Know({"model.layers", "training.gradient_accumulation_steps"})) return;
   const std::int64_t passes = std::int64_t{m.layers} * s_.training.gradient_accumulation_steps;
-  if (passes <= kMostLayerPasses) return;
+  const bool folds = s_.parallel.pipeline > 1 && !s_.fsdp && s_.zero.stage < 2;
+  const std::int64_t most = folds ? kMostFoldedPasses : kMostLayerPasses;
+  if (passes <= most) return;
   const std::string_view steps = "training.gradient_accumulation_steps";
   const std::string_view layers = "model.layers";
   const bool many_steps = s_.training.gradient_accumulation_steps > 1;
@@ -185,7 +189,7 @@ void SizeCheck::CheckPasses() {
                      "most {}, which take about 10 s and 2 GB to simulate",
                      m.layers, m.layers == 1 ? "" : "s", many_steps ? Mention(layers, steps) : "",
                      s_.training.gradient_accumulation_steps, many_steps ? "s" : "",
-                     many_steps ? "" : Mention(steps, layers), passes, kMostLayerPasses));
+                     many_steps ? "" : Mention(steps, layers), passes, most));
 }
 
 void SizeCheck::CheckGlobalBatch() {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <span>
+#include <string_view>
+#include <vector>
 
 #include "models/scenario/keys.h"
 
@@ -21,5 +23,9 @@ std::span<const KeySpec> TrainingKeys();  // and parallelism's
 std::span<const KeySpec> ZeroKeys();
 std::span<const KeySpec> FsdpKeys();
 std::span<const KeySpec> ComputeKeys();  // and those of collectives
+
+// The keys of a section that quantises what a strategy sends ("zero.quantized_weights"), which are
+// the same in every strategy; none for other sections.
+std::vector<KeySpec> QuantizationKeys(std::string_view section);
 
 }  // namespace zerosim

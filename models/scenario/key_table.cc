@@ -38,7 +38,11 @@ std::vector<KeySpec> Join() {
   std::vector<KeySpec> keys(std::begin(kTopLevel), std::end(kTopLevel));
   for (const auto section :
        {ClusterKeys, CalibrationKeys, ModelKeys, TrainingKeys, ZeroKeys, FsdpKeys, ComputeKeys}) {
-    keys.insert(keys.end(), section().begin(), section().end());
+    for (const KeySpec& key : section()) {
+      keys.push_back(key);
+      const std::vector<KeySpec> below = QuantizationKeys(key.path);
+      keys.insert(keys.end(), below.begin(), below.end());
+    }
   }
   return keys;
 }

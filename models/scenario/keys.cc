@@ -104,6 +104,8 @@ std::string Wanted(const KeySpec& key) {
       return "a whole number of ranks or \"node\"";
     case kList:
       return "a list of sections";
+    case kIntegers:
+      return "a list of whole numbers such as [7, 8, 8, 7]";
     case kNumberParameter:
       return "a number or a section {value, low, high, source}";
     case kDurationParameter:

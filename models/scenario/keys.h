@@ -28,6 +28,7 @@ enum class KeyType : std::uint8_t {
   kFlagOrSection,     // true is the section with its defaults
   kCountOrNode,       // a number of ranks, or "node"
   kList,              // of sections, whose keys have the path PATH[]
+  kIntegers,          // a list of whole numbers
   kNumberParameter,   // a number, or a section {value, low, high, source}
   kDurationParameter  // a duration, or such a section
 };

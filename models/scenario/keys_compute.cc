@@ -43,6 +43,20 @@ constexpr KeySpec kKeys[] = {
      .high = 1000,
      .meaning = "Bytes that the loss moves a token and vocabulary entry: 17 in eager PyTorch, 6 to "
                 "8 fused."},
+    {.path = "compute.loss_memory",
+     .type = kNumber,
+     .fallback = "12",
+     .low = 2,
+     .high = 100,
+     .meaning = "Bytes of logits and their gradients at the loss's peak, a token and vocabulary "
+                "entry: 12 in eager PyTorch (three tensors in fp32), 6 in Megatron-LM, 2 where a "
+                "fused loss writes gradients over 16-bit logits."},
+    {.path = "compute.fused_activation",
+     .type = kFlag,
+     .fallback = "false",
+     .meaning = "Whether a gated MLP's activation and product are one kernel, which keeps its two "
+                "inputs alone for backward and computes the activation again (Megatron-LM, "
+                "Liger). Memory only; memory_passes says what it does to time."},
 
     {.path = "collectives",
      .otherwise = "every key at its default",

@@ -55,6 +55,16 @@ constexpr KeySpec kKeys[] = {
      .meaning = "Whether each of the tensor-parallel ranks keeps its part of a block's input only, "
                 "which they gather to recompute the block (DeepSpeed's partition_activations). "
                 "Full checkpointing only."},
+    {.path = "training.loss_chunks",
+     .type = kInteger,
+     .fallback = "1",
+     .low = 1,
+     .high = 65'536,
+     .meaning =
+         "Parts of a micro-batch's tokens whose logits, loss and gradients are computed one "
+         "after the other, so that the logits of one part only are in memory (Liger Kernel's "
+         "fused linear cross-entropy). Not modelled: that both gradients are then computed "
+         "in forward. Tensor parallelism divides the vocabulary as well."},
     {.path = "training.first_step",
      .type = kFlag,
      .fallback = "false",
@@ -102,6 +112,14 @@ constexpr KeySpec kKeys[] = {
      .fallback = "false",
      .meaning = "Sequence parallelism beside tensor parallelism: norms and residuals divide the "
                 "sequence too, and each sum becomes a reduce-scatter and an all-gather."},
+    {.path = "parallelism.tensor_overlap",
+     .type = kChoice,
+     .fallback = "none",
+     .choices = "none|async",
+     .meaning = "none: matrix products and the collectives of tensor parallelism wait for each "
+                "other. async: a product runs beside the all-gather of its input or the "
+                "reduce-scatter of its output, one chunk a rank (PyTorch's AsyncTP, Transformer "
+                "Engine's userbuffers). Needs parallelism.sequence."},
     {.path = "parallelism.context",
      .type = kInteger,
      .fallback = "1",
@@ -109,15 +127,23 @@ constexpr KeySpec kKeys[] = {
      .high = 65'536,
      .meaning = "Ranks that divide the sequence (CP); keys and values are gathered for attention. "
                 "Must divide the tokens of a sequence. Weights are sharded over these ranks too."},
+    {.path = "parallelism.context_method",
+     .type = kChoice,
+     .fallback = "all_gather",
+     .choices = "all_gather|ring",
+     .meaning = "all_gather: attention waits for the keys and values of all context-parallel ranks "
+                "(Llama 3). ring: they go round the ranks block by block while attention of the "
+                "block at hand is computed (ring attention, arXiv 2310.01889), and what computing "
+                "does not hide is exposed."},
     {.path = "parallelism.pipeline",
      .type = kInteger,
      .fallback = "1",
      .low = 1,
      .high = 65'536,
-     .meaning =
-         "Pipeline stages (PP), which divide the layers; gradient_accumulation_steps is then "
-         "the number of micro-batches. Stages run 1F1B. zero.stage 2 and 3 do not go with "
-         "it; fsdp does."},
+     .meaning = "Pipeline stages (PP), which divide the layers (layers_per_stage); "
+                "gradient_accumulation_steps is then "
+                "the number of micro-batches. Stages run 1F1B. zero.stage 2 and 3 do not go with "
+                "it; fsdp does."},
     {.path = "parallelism.virtual_stages",
      .type = kInteger,
      .fallback = "1",
@@ -125,6 +151,16 @@ constexpr KeySpec kKeys[] = {
      .high = 1024,
      .meaning = "Runs of layers that each stage holds, interleaved; more of them make the bubble "
                 "smaller and the sends more. The stages must then divide the micro-batches."},
+    {.path = "parallelism.layers_per_stage",
+     .type = kIntegers,
+     .otherwise = "equally many, or else with the embedding and the head as a layer each",
+     .low = 0,
+     .high = 100'000,
+     .meaning = "Layers of each stage, in the order of the layers; with virtual_stages of each of "
+                "their runs, the first of every stage first. They add up to the layers, and only "
+                "the first and the last may be 0. Without it, runs that do not divide the layers "
+                "share layers + 2 out equally, the first ones one more each, and the first and "
+                "the last then hold one less: [7, 8, ..., 8, 7] for 126 layers on 16 stages."},
     {.path = "parallelism.expert",
      .type = kInteger,
      .fallback = "1",

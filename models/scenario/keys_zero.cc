@@ -30,22 +30,13 @@ constexpr KeySpec kKeys[] = {
      .fallback = "false",
      .meaning = "qwZ: weights travel quantised in the forward all-gather, and in the backward one "
                 "without hpZ. Stage 3 only."},
-    {.path = "zero.quantized_weights.bits",
-     .type = kInteger,
-     .fallback = "8",
-     .low = 2,
-     .high = 8,
-     .meaning = "Bits of a value on the wire."},
-    {.path = "zero.quantized_weights.group_size",
-     .type = kInteger,
-     .otherwise = "DeepSpeed's rule",
-     .low = 1,
-     .high = 1e12,
-     .meaning = "Consecutive elements that share a scale."},
-    {.path = "zero.quantized_weights.symmetric",
-     .type = kFlag,
-     .fallback = "true",
-     .meaning = "Whether a group has a scale only, or a zero point too."},
+    {.path = "zero.quantized_weight_differences",
+     .type = kFlagOrSection,
+     .fallback = "false",
+     .meaning = "qWD of SDP4Bit (arXiv 2410.15526): after the optimizer's step ranks gather the "
+                "change of the weights, quantised, and add it to the 16-bit weights that they "
+                "have. Stages 1 and 2, where quantized_gradients then acts too. No framework "
+                "ships it; the paper's is Megatron-LM's distributed optimizer."},
     {.path = "zero.quantized_nontrainable_weights",
      .type = kFlag,
      .fallback = "false",
@@ -83,43 +74,8 @@ constexpr KeySpec kKeys[] = {
      .fallback = "false",
      .meaning =
          "qgZ: gradients travel quantised, in all-to-alls instead of a reduce-scatter. Stage "
-         "3 only."},
-    {.path = "zero.quantized_gradients.bits",
-     .type = kInteger,
-     .fallback = "4",
-     .low = 2,
-     .high = 8,
-     .meaning = "Bits of a value on the wire, in both hops."},
-    {.path = "zero.quantized_gradients.in_node_bits",
-     .type = kInteger,
-     .otherwise = "bits",
-     .low = 2,
-     .high = 8,
-     .meaning = "Bits of a value in the hop within the node."},
-    {.path = "zero.quantized_gradients.between_nodes_bits",
-     .type = kInteger,
-     .otherwise = "bits",
-     .low = 2,
-     .high = 8,
-     .meaning = "Bits of a value in the hop between nodes."},
-    {.path = "zero.quantized_gradients.group_size",
-     .type = kInteger,
-     .otherwise = "DeepSpeed's rule",
-     .low = 1,
-     .high = 1e12,
-     .meaning = "Consecutive elements that share a scale."},
-    {.path = "zero.quantized_gradients.symmetric",
-     .type = kFlag,
-     .fallback = "true",
-     .meaning = "Whether a group has a scale only, or a zero point too."},
-    {.path = "zero.quantized_gradients.hops",
-     .type = kInteger,
-     .fallback = "2",
-     .low = 1,
-     .high = 2,
-     .meaning = "2: an all-to-all in the node, a sum, an all-to-all between nodes. 1: one "
-                "all-to-all over all ranks, which carries as many times the bytes between nodes as "
-                "a node has GPUs."},
+         "3, or stages 1 and 2 with quantized_weight_differences (SDP4Bit: in_node_bits 8, "
+         "between_nodes_bits 4)."},
     {.path = "zero.gradient_collective",
      .type = kChoice,
      .otherwise = "all_reduce, in stage 3 reduce_scatter",
@@ -134,9 +90,17 @@ constexpr KeySpec kKeys[] = {
      .type = kChoice,
      .fallback = "model",
      .choices = "model|fp32",
-     .meaning = "Type of the gradients that a rank keeps until the optimizer's step, in stages 2 "
-                "and 3: that of the weights, or fp32, which doubles them. DeepSpeed's "
-                "data_types.grad_accum_dtype."},
+     .meaning = "Type of the gradients that a rank keeps until the optimizer's step: that of the "
+                "weights, or fp32, which doubles them. In stages 2 and 3 DeepSpeed's "
+                "data_types.grad_accum_dtype. In stages 0 and 1 they also travel in fp32, as in "
+                "Megatron-LM (accumulate_allreduce_grads_in_fp32)."},
+    {.path = "zero.fused_weight_gradients",
+     .type = kFlag,
+     .fallback = "false",
+     .meaning = "Whether the product that computes a weight's gradient adds it to the kept one "
+                "(Megatron-LM's gradient accumulation fusion). Autograd then gets a placeholder: "
+                "Transformer Engine keeps one of each shape of a block's matrices, and the head "
+                "has one while it runs backward. Memory only; stages 0 and 1."},
     {.path = "zero.offload_optimizer",
      .otherwise = "everything stays on the GPU",
      .meaning = "Optimizer states, and gradients of the shard, in the host's memory, and Adam on "

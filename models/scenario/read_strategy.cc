@@ -8,10 +8,10 @@
 namespace zerosim {
 namespace {
 
-std::optional<QuantizationFormat> ReadQuantizedWeights(SectionReader* strategy) {
-  const bool on = strategy->IsOn("quantized_weights");
-  SectionReader section = strategy->Section("quantized_weights");
-  QuantizationFormat format;
+std::optional<QuantizationFormat> ReadFormat(const char* key, int bits, SectionReader* strategy) {
+  const bool on = strategy->IsOn(key);
+  SectionReader section = strategy->Section(key);
+  QuantizationFormat format{.bits = bits, .group_size = {}, .symmetric = true};
   section.Read("bits", &format.bits);
   section.Read("group_size", &format.group_size);
   section.Read("symmetric", &format.symmetric);
@@ -171,6 +171,7 @@ TrainingSpec ReadTraining(SectionReader section, TransformerSpec* model) {
   section.ReadChoice("activation_checkpointing", &training.checkpointing);
   section.Read("checkpoint_every", &training.checkpoint_every);
   section.Read("partition_checkpoints", &training.partition_checkpoints);
+  section.Read("loss_chunks", &training.loss_chunks);
   section.Read("first_step", &training.first_step);
   model->lora = ReadLora(&section);
   section.Finish();
@@ -180,7 +181,8 @@ TrainingSpec ReadTraining(SectionReader section, TransformerSpec* model) {
 ZeroConfig ReadZero(SectionReader section, int gpus_per_node, TransformerSpec* model) {
   ZeroConfig zero;
   section.Read("stage", &zero.stage);
-  zero.quantized_weights = ReadQuantizedWeights(&section);
+  zero.quantized_weights = ReadFormat("quantized_weights", 8, &section);
+  zero.weight_differences = ReadFormat("quantized_weight_differences", 4, &section);
   section.ReadCountOrNode("secondary_partition_size", gpus_per_node,
                           &zero.secondary_partition_size);
   section.ReadCountOrNode("shard_size", gpus_per_node, &zero.shard_size);
@@ -199,6 +201,7 @@ ZeroConfig ReadZero(SectionReader section, int gpus_per_node, TransformerSpec* m
   section.ReadChoice("gradient_collective", &collective);
   if (section.Has("gradient_collective")) zero.gradient_collective = collective;
   section.ReadChoice("gradient_precision", &zero.gradient_precision);
+  section.Read("fused_weight_gradients", &zero.fused_weight_gradients);
   zero.offload = ReadOffload(&section);
   section.Read("prefetch_bucket_size", &zero.prefetch_bucket_size);
   section.Read("max_live_parameters", &zero.max_live_parameters);
@@ -234,7 +237,7 @@ std::optional<FsdpConfig> ReadFsdp(SectionReader section, bool given, int gpus_p
   section.Read("offload", &fsdp.offload);
   section.ReadCountOrNode("secondary_partition_size", gpus_per_node,
                           &fsdp.secondary_partition_size);
-  fsdp.quantized_weights = ReadQuantizedWeights(&section);
+  fsdp.quantized_weights = ReadFormat("quantized_weights", 8, &section);
   fsdp.quantized_gradients = ReadQuantizedGradients(&section);
   section.Finish();
   return given ? std::optional(fsdp) : std::nullopt;
@@ -248,6 +251,8 @@ ComputeSpec ReadCompute(SectionReader section) {
   section.Read("recompute_skips_last", &compute.recompute_skips_last);
   section.Read("memory_passes", &compute.memory_passes);
   section.Read("loss_bytes", &compute.loss_bytes);
+  section.Read("loss_memory", &compute.loss_memory);
+  section.Read("fused_activation", &compute.fused_activation);
   section.Finish();
   return compute;
 }
@@ -259,8 +264,11 @@ ParallelSpec ReadParallelism(SectionReader section) {
   section.Read("context", &parallel.context);
   section.Read("pipeline", &parallel.pipeline);
   section.Read("virtual_stages", &parallel.virtual_stages);
+  section.Read("layers_per_stage", &parallel.layers_per_stage);
   section.Read("expert", &parallel.expert);
   section.ReadChoice("order", &parallel.order);
+  section.ReadChoice("context_method", &parallel.context_method);
+  section.ReadChoice("tensor_overlap", &parallel.tensor_overlap);
   section.Finish();
   return parallel;
 }

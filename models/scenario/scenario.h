@@ -31,6 +31,7 @@ struct TrainingSpec {
   int checkpoint_every = 1;  // of how many layers the first is checkpointed
   // Inputs of blocks under kFull: each tensor-parallel rank keeps its part of them.
   bool partition_checkpoints = false;
+  int loss_chunks = 1;      // parts of the tokens whose logits exist one after the other
   bool first_step = false;  // without the prefetch trace, as the first iteration
 
   // `layer` counts from 0.
@@ -47,6 +48,8 @@ struct ComputeSpec {
   bool recompute_skips_last = false;  // recompute leaves out the block's last GEMM
   double memory_passes = 2;           // mu: passes over the bytes of memory-bound operations
   double loss_bytes = 17;             // beta: bytes per token and vocabulary entry of the loss
+  double loss_memory = 12;            // bytes per token and vocabulary entry alive at its peak
+  bool fused_activation = false;      // a gated MLP's activation and product are one kernel
 };
 
 struct Scenario {
@@ -95,6 +98,11 @@ struct Scenario {
   // Parts of the sequence that norms and residuals of one rank work on.
   int sequence_parts() const { return parallel.sequence_parallel ? parallel.tensor : 1; }
 
+  // Whether products add gradients of weights to those that are kept: stages 0 and 1.
+  bool fuses_weight_gradients() const {
+    return !fsdp && zero.stage < 2 && zero.fused_weight_gradients;
+  }
+
   // What both strategies have. hpZ and quantisation act in stage 3 only.
   bool shards_weights() const {
     return fsdp ? fsdp->sharding != FsdpStrategy::kNoShard : zero.stage == 3;
@@ -104,6 +112,11 @@ struct Scenario {
   }
   const std::optional<GradientQuantization>& quantized_gradients() const {
     return fsdp ? fsdp->quantized_gradients : zero.quantized_gradients;
+  }
+  // Whether gradients go through qgZ if the groups let them.
+  bool quantizes_gradients() const {
+    return fsdp ? fsdp->quantized_gradients && fsdp->sharding != FsdpStrategy::kNoShard
+                : zero.quantizes_gradients();
   }
   // What lies in the host's memory: part of the optimizer's states, and the shards of weights.
   double offloaded_optimizer() const {

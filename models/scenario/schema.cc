@@ -114,6 +114,8 @@ std::string Members(const KeySpec& key, int indent) {
     case KeyType::kList:
       return fmt::format(R"("type": "array", "items": {{{}}})",
                          ObjectOf(fmt::format("{}[]", key.path), indent));
+    case KeyType::kIntegers:
+      return fmt::format(R"("type": "array", "items": {{"type": "integer", {}}})", Bounds(key));
     case KeyType::kNumberParameter:
     case KeyType::kDurationParameter: {
       const KeyType type =
@@ -171,6 +173,8 @@ std::string TypeText(const KeySpec& key) {
       return "whole number or node";
     case KeyType::kList:
       return "list of sections";
+    case KeyType::kIntegers:
+      return "list of whole numbers";
     case KeyType::kNumberParameter:
       return "number or section";
     case KeyType::kDurationParameter:

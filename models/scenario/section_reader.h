@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "models/core/units.h"
 #include "models/hardware/hardware.h"
@@ -64,6 +65,9 @@ class SectionReader {
     const std::optional<int> index = Choice(key);
     if (index) *out = static_cast<Enum>(*index);
   }
+
+  // The items of the list `key` (kIntegers); *out stays as it is if one is a problem.
+  void Read(std::string_view key, std::vector<int>* out);
 
   // Whether the section `key` (kFlagOrSection) is on: a section or true.
   bool IsOn(std::string_view key);

@@ -109,6 +109,30 @@ void SectionReader::Read(std::string_view key, int* out) {
   if (const auto v = NumberOf(key, AsInteger)) *out = static_cast<int>(*v);
 }
 
+void SectionReader::Read(std::string_view key, std::vector<int>* out) {
+  const KeySpec& spec = Ask(key);
+  const Entry* entry = Find(key);
+  if (entry == nullptr) return;
+  if (entry->value.kind != Node::Kind::kList) {
+    Report(key, fmt::format("expected {}, got {}", Wanted(spec), Describe(entry->value)));
+    return;
+  }
+  std::vector<int> values;
+  for (std::size_t i = 0; i < entry->value.items.size(); ++i) {
+    const Node& item = entry->value.items[i];
+    const auto value = item.is_text() ? ParseInteger(item.text) : std::nullopt;
+    const double number = value ? static_cast<double>(*value) : -1;
+    if (!(number >= spec.low && number <= spec.high)) {
+      problems_->Add(item.where, fmt::format("{}[{}]: expected a whole number {}, got {}",
+                                             PathOf(key), i, RangeText(spec), Describe(item)));
+      problems_->Doubt(PathOf(key));
+      return;
+    }
+    values.push_back(static_cast<int>(number));
+  }
+  *out = std::move(values);
+}
+
 void SectionReader::Read(std::string_view key, double* out) {
   if (const auto v = NumberOf(key, ParseNumber)) *out = *v;
 }

@@ -128,24 +128,38 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
   WarnOfOffloadKeys(scenario, warn);
   WarnOfSecondaryOfAll(places, scenario, problems);
   if (zero.stage == 0) warn({"zero.gradient_collective"}, "in stage 0, which always all-reduces");
-  if (zero.stage < 2) {
-    warn({"zero.gradient_precision"},
-         fmt::format("in stage {}; it belongs to stages 2 and 3", zero.stage));
+  if (zero.stage >= 2) {
+    warn({"zero.fused_weight_gradients"},
+         fmt::format("in stage {}; it belongs to stages 0 and 1", zero.stage));
   }
   if (scenario.fsdp) {
     WarnOfFsdpKeys(scenario, warn);
   } else if (zero.stage != 3) {
-    warn({"zero.quantized_weights", "zero.quantized_gradients", "zero.secondary_partition_size",
-          "zero.secondary_rule", "zero.prefetch_bucket_size", "zero.max_live_parameters",
-          "zero.max_reuse_distance", "zero.param_persistence_threshold",
-          "zero.overlap.gather_forward", "zero.overlap.gather_backward",
-          "zero.overlap.quantized_reduce", "training.first_step"},
+    warn({"zero.quantized_weights", "zero.secondary_partition_size", "zero.secondary_rule",
+          "zero.prefetch_bucket_size", "zero.max_live_parameters", "zero.max_reuse_distance",
+          "zero.param_persistence_threshold", "zero.overlap.gather_forward",
+          "zero.overlap.gather_backward", "training.first_step"},
          fmt::format("in stage {}; it belongs to stage 3", zero.stage));
+    if (zero.stage == 0) {
+      warn({"zero.quantized_weight_differences"}, "in stage 0; it belongs to stages 1 and 2");
+    }
+    if (!zero.quantizes_gradients()) {
+      warn({"zero.quantized_gradients", "zero.overlap.quantized_reduce"},
+           fmt::format("in stage {}; it belongs to stage 3, or to stages 1 and 2 with "
+                       "quantized_weight_differences",
+                       zero.stage));
+    } else {
+      if (const char* const why = WhyUnquantized(scenario)) {
+        warn({"zero.quantized_gradients", "zero.overlap.quantized_reduce"}, why);
+      }
+      warn({"zero.gradient_collective"}, "with quantized_gradients");
+    }
     if (zero.allgather_bucket_size != ZeroConfig().allgather_bucket_size) {
       warn({"zero.allgather_bucket_size"}, "since DeepSpeed gathers all in one call");
     }
   } else {
-    warn({"zero.allgather_bucket_size"}, "in stage 3; it belongs to stages 1 and 2");
+    warn({"zero.allgather_bucket_size", "zero.quantized_weight_differences"},
+         "in stage 3; it belongs to stages 1 and 2");
     if (!zero.has_secondary()) {
       warn({"zero.secondary_rule"}, "without secondary_partition_size");
     } else if (scenario.training.gradient_accumulation_steps == 1) {
@@ -170,9 +184,13 @@ void WarnOfKeysWithoutEffect(const Node& root, const Scenario& scenario, Problem
     }
   }
   if (scenario.parallel.pipeline == 1) {
-    warn({"parallelism.virtual_stages"}, "without a pipeline");
+    warn({"parallelism.virtual_stages", "parallelism.layers_per_stage"}, "without a pipeline");
+  }
+  if (scenario.parallel.context == 1) {
+    warn({"parallelism.context_method"}, "without context parallelism");
   }
   if (scenario.parallel.tensor == 1) {
+    warn({"parallelism.tensor_overlap"}, "without tensor parallelism");
     warn({"parallelism.sequence", "training.partition_checkpoints"}, "without tensor parallelism");
   } else if (scenario.training.checkpointing != Checkpointing::kFull) {
     warn({"training.partition_checkpoints"}, "without activation_checkpointing: full");

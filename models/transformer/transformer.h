@@ -191,6 +191,10 @@ enum class Part : std::uint8_t {
 };
 constexpr int kNumParts = static_cast<int>(Part::kHeadProjection) + 1;
 
+constexpr bool IsAttention(Part part) {
+  return part == Part::kAttention || part == Part::kLocalAttention;
+}
+
 struct Module {
   Part part = Part::kEmbedding;
   int layer = -1;            // -1 outside of the layers

@@ -15,7 +15,8 @@ namespace zerosim {
 enum class GradientCollective : std::uint8_t { kAllReduce, kReduceScatter };
 
 // Type of the gradients that a rank keeps until the optimizer's step: that of the weights, or fp32
-// (DeepSpeed's data_types.grad_accum_dtype).
+// (DeepSpeed's data_types.grad_accum_dtype; in stages 0 and 1 Megatron-LM's
+// accumulate_allreduce_grads_in_fp32, which also sends them so).
 enum class GradientPrecision : std::uint8_t { kModel, kFp32 };
 
 // When hpZ gathers between nodes: once an optimizer step (DeepSpeed since 2024-01-25), or in the
@@ -49,13 +50,19 @@ struct ZeroConfig {
   int stage = 0;
   std::optional<QuantizationFormat> quantized_weights;      // qwZ
   std::optional<GradientQuantization> quantized_gradients;  // qgZ
-  int secondary_partition_size = 1;                         // hpZ: ranks of a group; 1 is off
+  // qWD of SDP4Bit (arXiv 2410.15526), stages 1 and 2: after the optimizer's step ranks gather what
+  // the weights changed by, quantised, and add it to the 16-bit copies that they have. A difference
+  // is against those copies, so what one step's quantisation loses is in the next one's.
+  std::optional<QuantizationFormat> weight_differences;
+  int secondary_partition_size = 1;  // hpZ: ranks of a group; 1 is off
   // Ranks that one copy of the states is spread over; 0: all data-parallel ranks. Fewer: MiCS
   // (stage 3), or stages 1 and 2 with the optimizer sharded over a sub-group.
   int shard_size = 0;
   SecondaryRule secondary_rule = SecondaryRule::kOncePerStep;
   std::optional<GradientCollective> gradient_collective;  // empty: the stage's default
   GradientPrecision gradient_precision = GradientPrecision::kModel;
+  // Stages 0 and 1: products add gradients of weights to the kept ones; autograd gets placeholders.
+  bool fused_weight_gradients = false;
   OverlapPolicy overlap;
   OffloadConfig offload;
 
@@ -73,6 +80,11 @@ struct ZeroConfig {
     return gradient_collective.value_or(stage == 3 ? GradientCollective::kReduceScatter
                                                    : GradientCollective::kAllReduce);
   }
+  // SDP4Bit quantises the gradients of stages 1 and 2 too; DeepSpeed does in stage 3 only.
+  bool quantizes_gradients() const {
+    return quantized_gradients && (stage == 3 || sends_differences());
+  }
+  bool sends_differences() const { return weight_differences && (stage == 1 || stage == 2); }
   bool overlaps() const { return overlap_comm.value_or(stage == 3); }
   // Part of the optimizer's states in the host's memory.
   double offloaded_optimizer() const {

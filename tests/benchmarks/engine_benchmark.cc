@@ -20,8 +20,15 @@ Scenario ScenarioOf(const char* name, std::int64_t gpus) {
   return ReadScenario(folder + "/" + name + ".yaml", set, Catalog{{folder}}).scenario;
 }
 
-void Step(benchmark::State& state, const char* name) {
-  const Scenario scenario = ScenarioOf(name, state.range(0));
+// Llama 3 405B on `gpus` GPUs.
+Scenario Llama(std::int64_t gpus, const std::vector<Override>& set) {
+  const std::string folder = ZEROSIM_SOURCE_DIR "/scenarios";
+  std::vector<Override> all = {{"cluster.nodes", std::to_string(gpus / 8)}};
+  all.insert(all.end(), set.begin(), set.end());
+  return ReadScenario(folder + "/llama3_405b_16384xh100.yaml", all, Catalog{{folder}}).scenario;
+}
+
+void Run(benchmark::State& state, const Scenario& scenario) {
   double activities = 0;
   double links = 0;
   for (auto _ : state) {
@@ -43,6 +50,24 @@ void Step(benchmark::State& state, const char* name) {
   state.counters["link_classes"] = links;
 }
 
+void Step(benchmark::State& state, const char* name) {
+  Run(state, ScenarioOf(name, state.range(0)));
+}
+
+// Tensor 8 x pipeline 16 x what is left.
+void Stages(benchmark::State& state, const char* micro_batches, const char* virtual_stages) {
+  Run(state, Llama(state.range(0), {{"training.gradient_accumulation_steps", micro_batches},
+                                    {"parallelism.virtual_stages", virtual_stages}}));
+}
+
+// Tensor 8 and ZeRO-3 over all others.
+void Sharded(benchmark::State& state) {
+  Run(state, Llama(state.range(0), {{"parallelism.pipeline", "1"},
+                                    {"parallelism.virtual_stages", "1"},
+                                    {"training.gradient_accumulation_steps", "1"},
+                                    {"zero.stage", "3"}}));
+}
+
 BENCHMARK_CAPTURE(Step, zero3, "zero3_dgx2_384")
     ->Arg(8)
     ->Arg(384)
@@ -57,6 +82,22 @@ BENCHMARK_CAPTURE(Step, zeropp, "zeropp_dgx2_384")
     ->Arg(131072)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
+
+BENCHMARK_CAPTURE(Stages, 64, "64", "1")
+    ->Arg(1024)
+    ->Arg(16384)
+    ->Arg(131072)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Stages, 128, "128", "1")
+    ->Arg(16384)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Stages, 64_in_4_runs, "64", "4")
+    ->Arg(16384)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(Sharded)->Arg(1024)->Arg(16384)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace zerosim

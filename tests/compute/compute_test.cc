@@ -1,4 +1,5 @@
 #include "models/compute/compute.h"
+#include "models/compute/optimizer_time.h"
 
 #include <cmath>
 #include <limits>
@@ -408,6 +409,32 @@ TEST(TimeOf, ChargesTheLossByTokenAndVocabularyEntry) {
   const Seconds loss = head.forward.memory_bound + head.backward.memory_bound;
   EXPECT_NEAR(loss.seconds() / (17.0 * 512 * 50304 / 1.61e12), 1, 1e-9);
   EXPECT_EQ(head.recompute.total(), Seconds());
+}
+
+// 512 tokens: 6 products of 74 and one of 68.
+TEST(TimeOf, DoesTheHeadsProductsChunkByChunk) {
+  Scenario scenario = ScenarioOn(A100());
+  const ModuleTime whole = TimeOf(Part::kHead, scenario);
+  scenario.training.loss_chunks = 7;
+
+  const ModuleTime head = TimeOf(Part::kHead, scenario);
+
+  const auto product = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+    return GemmTime(m, n, k, scenario.cluster.node.gpu,
+                    scenario.cluster.calibration.gemm_fraction.value);
+  };
+  const std::int64_t v = 50304;
+  const std::int64_t h = scenario.model.hidden;
+  EXPECT_NEAR(Ratio(head.forward.gemm, 6 * product(74, v, h) + product(68, v, h)), 1, 1e-12);
+  EXPECT_NEAR(Ratio(head.backward.gemm, 6 * (product(74, h, v) + product(v, h, 74)) +
+                                            product(68, h, v) + product(v, h, 68)),
+              1, 1e-12);
+  EXPECT_EQ(head.forward.memory_bound, whole.forward.memory_bound);
+  EXPECT_EQ(head.forward_kernels, whole.forward_kernels + 6);
+  EXPECT_EQ(head.backward_kernels, whole.backward_kernels + 12);
+
+  scenario.training.loss_chunks = 1'000'000;  // more than tokens: one each
+  EXPECT_EQ(TimeOf(Part::kHead, scenario).forward_kernels, whole.forward_kernels + 511);
 }
 
 TEST(TimeOf, RecomputesTheLayersOnlyAndLessWhenToldSo) {

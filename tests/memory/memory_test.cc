@@ -545,6 +545,15 @@ TEST(ActivationMemory, CountsLogitsTheirCopyAndItsGradient) {
   EXPECT_EQ(ActivationMemoryOf(Tutorial()).logits, Bytes::Count(std::int64_t{12} * 512 * 50304));
 }
 
+// 512 tokens in parts of 128, and of at most 74.
+TEST(ActivationMemory, CountsTheLogitsOfOneChunk) {
+  Scenario s = Tutorial();
+  s.training.loss_chunks = 4;
+  EXPECT_EQ(ActivationMemoryOf(s).logits, Bytes::Count(std::int64_t{12} * 128 * 50304));
+  s.training.loss_chunks = 7;
+  EXPECT_EQ(ActivationMemoryOf(s).logits, Bytes::Count(std::int64_t{12} * 74 * 50304));
+}
+
 TEST(StaticMemory, DoublesTheGradientShardInFp32) {
   for (const int stage : {0, 1, 2, 3}) {
     Scenario s = Tutorial();

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "models/compute/compute.h"
+#include "models/compute/optimizer_time.h"
 #include "models/program/build_program.h"
 #include "tests/sim/scenarios.h"
 

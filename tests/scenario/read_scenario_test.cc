@@ -244,7 +244,25 @@ TEST(Warnings, NameKeysOfOtherStages) {
               ElementsAre("s.yaml:11:3: warning: zero.secondary_partition_size: no effect in stage "
                           "2; it belongs to stage 3",
                           "s.yaml:12:3: warning: zero.quantized_gradients: no effect in stage 2; "
-                          "it belongs to stage 3"));
+                          "it belongs to stage 3, or to stages 1 and 2 with "
+                          "quantized_weight_differences"));
+  EXPECT_THAT(WarningsOf("  quantized_weight_differences: true\n"),
+              ElementsAre("s.yaml:11:3: warning: zero.quantized_weight_differences: no effect in "
+                          "stage 3; it belongs to stages 1 and 2"));
+}
+
+TEST(Warnings, AcceptQuantizedGradientsBesideWeightDifferences) {
+  const auto warnings = [](const char* more) {
+    return ReadSmall(
+               Small("stage: 3", std::string("stage: 1\n  quantized_weight_differences: true\n"
+                                             "  quantized_gradients: true") +
+                                     more))
+        .warnings;
+  };
+  EXPECT_THAT(warnings(""), ElementsAre());
+  EXPECT_THAT(warnings("\n  gradient_collective: reduce_scatter"),
+              ElementsAre("s.yaml:13:3: warning: zero.gradient_collective: no effect with "
+                          "quantized_gradients"));
 }
 
 TEST(Warnings, SayWhatASecondaryGroupOfAllRanksCosts) {

@@ -208,6 +208,49 @@ TEST(ScenarioErrors, RefuseSizesWhoseProductsWouldOverflow) {
           "at most 15000, which take about 10 s and 2 GB to simulate\n"));
 }
 
+TEST(ScenarioErrors, RefuseLayersThatStagesCannotDivide) {
+  const auto stages = [](const std::string& keys) {
+    return ErrorOf(
+        Small("zero:\n  stage: 3\n", "parallelism: {pipeline: 4" + keys + "}\nzero:\n  stage: 1\n"),
+        {{"model.layers", "6"}, {"training.gradient_accumulation_steps", "8"}});
+  };
+  EXPECT_EQ(stages(", virtual_stages: 2"), "");
+  EXPECT_EQ(stages(", layers_per_stage: [0, 3, 3, 0]"), "");
+  EXPECT_THAT(stages(", virtual_stages: 3"),
+              HasSubstr("error: parallelism.pipeline: expected at most 8 stages x virtual stages, "
+                        "which the 6 layers (--set model.layers=6), the embedding and the head "
+                        "fill, got 4 x 3\n"));
+  EXPECT_THAT(
+      stages(", layers_per_stage: [2, 2, 2]"),
+      HasSubstr("error: parallelism.layers_per_stage: expected 4 numbers, one for each of 4 "
+                "stages (line 9) x 1 virtual stages, got 3\n"));
+  EXPECT_THAT(
+      stages(", layers_per_stage: [2, 2, 2, 2]"),
+      HasSubstr("error: parallelism.layers_per_stage: expected numbers that add up to the 6 "
+                "layers (--set model.layers=6), got 8\n"));
+  EXPECT_THAT(
+      stages(", layers_per_stage: [3, 0, 2, 1]"),
+      HasSubstr("error: parallelism.layers_per_stage: expected at least 1 layer between the "
+                "first and the last number, got 0 at place 2\n"));
+  EXPECT_THAT(stages(", layers_per_stage: [3, some, 2, 1]"),
+              HasSubstr("error: parallelism.layers_per_stage[1]: expected a whole number from 0 to "
+                        "100000, got \"some\"\n"));
+  EXPECT_THAT(
+      stages(", layers_per_stage: 2"),
+      HasSubstr("error: parallelism.layers_per_stage: expected a list of whole numbers such "
+                "as [7, 8, 8, 7], got \"2\"\n"));
+}
+
+// A pass through a stage is one operation where nothing in it overlaps.
+TEST(ScenarioErrors, AllowMorePassesThroughThePassesOfAPipeline) {
+  const std::string stages =
+      Small("zero:\n  stage: 3\n", "parallelism: {pipeline: 2}\nzero:\n  stage: 1\n");
+  EXPECT_EQ(ErrorOf(stages, {{"training.gradient_accumulation_steps", "60000"}}), "");
+  EXPECT_THAT(
+      ErrorOf(stages, {{"model.layers", "4"}, {"training.gradient_accumulation_steps", "60000"}}),
+      HasSubstr("are 240000 passes through a layer; expected at most 150000, "));
+}
+
 TEST(ScenarioErrors, BoundWhatASimulationCosts) {
   EXPECT_EQ(ErrorOf(Small("layers: 2", "layers: 15000")), "");
   EXPECT_EQ(ErrorOf(Small("layers: 2", "layers: 15001")),

@@ -1,6 +1,7 @@
 // Pipelines on both engines against a list schedule written here, closed forms and counts.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "models/parallel/rank_view.h"
 #include "models/program/pipeline.h"
 #include "sim/fluid_engine.h"
 #include "sim/message_engine.h"
@@ -35,16 +37,17 @@ Scenario Pipeline(int stages, int micro_batches, int virtual_stages) {
 using PassKey = std::tuple<int, bool, int, int>;  // stage, backward, micro-batch, chunk
 
 // When the last pass of a pipeline ends: each stage runs its passes in order, each as soon as its
-// input has come.
+// input has come. What it sends one way goes in order too.
 double EndOfPasses(const Scenario& s, const std::map<PassKey, double>& seconds, double send) {
   const int stages = s.parallel.pipeline;
   const int chunks = s.parallel.virtual_stages;
   const int micro_batches = s.training.gradient_accumulation_steps;
-  std::map<PassKey, double> end;
+  std::map<PassKey, double> sent;
   std::vector<std::vector<Pass>> order;
   for (int k = 0; k < stages; ++k) order.push_back(PassesOfStage(k, stages, micro_batches, chunks));
   std::vector<std::size_t> next(order.size(), 0);
   std::vector<double> free(order.size(), 0.0);
+  std::vector<double> free_to_send[2] = {free, free};
   for (bool any = true; any;) {
     any = false;
     for (int k = 0; k < stages; ++k) {
@@ -55,12 +58,14 @@ double EndOfPasses(const Scenario& s, const std::map<PassKey, double>& seconds, 
       double ready = 0;
       if (from >= 0 && from < stages * chunks) {
         const auto input =
-            end.find({from % stages, pass.backward, pass.micro_batch, from / stages});
-        if (input == end.end()) continue;
-        ready = input->second + send;
+            sent.find({from % stages, pass.backward, pass.micro_batch, from / stages});
+        if (input == sent.end()) continue;
+        ready = input->second;
       }
       const PassKey key{k, pass.backward, pass.micro_batch, pass.chunk};
-      free[k] = end[key] = std::max(free[k], ready) + seconds.at(key);
+      free[k] = std::max(free[k], ready) + seconds.at(key);
+      double& way = free_to_send[pass.backward ? 1 : 0][k];
+      sent[key] = way = std::max(way, free[k]) + send;
       ++next[k];
       any = true;
     }
@@ -72,13 +77,22 @@ struct Shape {
   int stages;
   int micro_batches;
   int virtual_stages;
+  int layers = 0;  // 0: those of Pipeline
+  std::vector<int> layers_per_stage = {};
 };
 
 class PipelineTime : public testing::TestWithParam<Shape> {};
 
 TEST_P(PipelineTime, IsThatOfAListSchedule) {
-  const auto [stages, micro_batches, virtual_stages] = GetParam();
-  const Scenario s = Pipeline(stages, micro_batches, virtual_stages);
+  const auto [stages, micro_batches, virtual_stages, layers, layers_per_stage] = GetParam();
+  Scenario s = Pipeline(stages, micro_batches, virtual_stages);
+  if (layers > 0) s.model.layers = layers;
+  s.parallel.layers_per_stage = layers_per_stage;
+  if (layers > 0) {
+    // Runs of few layers are short: messages of both ways must not meet on a NIC.
+    s.cluster.fabric.nic_bandwidth = BytesPerSecond::GigabytesPerSecond(1e4);
+    s.cluster.node.pcie_bandwidth = s.cluster.fabric.nic_bandwidth;
+  }
   const PreparedStep step = Prepare(s);
   // Passes in the order of each stage, as folded operations.
   std::map<PassKey, double> seconds;
@@ -118,11 +132,18 @@ TEST_P(PipelineTime, IsThatOfAListSchedule) {
 
 INSTANTIATE_TEST_SUITE_P(Shapes, PipelineTime,
                          testing::Values(Shape{2, 4, 1}, Shape{4, 8, 1}, Shape{3, 2, 1},
-                                         Shape{2, 4, 2}, Shape{4, 8, 2}, Shape{3, 6, 4}),
+                                         Shape{2, 4, 2}, Shape{4, 8, 2}, Shape{3, 6, 4},
+                                         // Stages that do not divide the layers, runs without any.
+                                         Shape{4, 8, 1, 6}, Shape{3, 6, 2, 13}, Shape{4, 8, 2, 6},
+                                         Shape{4, 8, 1, 9, {1, 4, 1, 3}},
+                                         Shape{2, 6, 2, 5, {0, 4, 1, 0}}),
                          [](const auto& info) {
-                           return std::to_string(info.param.stages) + "x" +
-                                  std::to_string(info.param.micro_batches) + "x" +
-                                  std::to_string(info.param.virtual_stages);
+                           const Shape& shape = info.param;
+                           std::string name = std::to_string(shape.stages) + "x" +
+                                              std::to_string(shape.micro_batches) + "x" +
+                                              std::to_string(shape.virtual_stages);
+                           if (shape.layers > 0) name += "of" + std::to_string(shape.layers);
+                           return name + (shape.layers_per_stage.empty() ? "" : "given");
                          });
 
 StepReport ReportOf(const Scenario& s) {
@@ -173,6 +194,118 @@ TEST(Pipeline, DividesTheWorkOfAModelAndKeepsItsSum) {
   whole.parallel.pipeline = 1;
   // Four times the samples: as many ranks work on their own.
   EXPECT_NEAR(ReportOf(whole).tflops_per_gpu / ReportOf(divided).tflops_per_gpu, 4.0, 1e-9);
+}
+
+// Compute and bytes of the whole model, however its layers lie.
+TEST(Pipeline, KeepsWorkWeightsAndMemoryOfUnevenStages) {
+  Scenario s = Pipeline(4, 8, 1);
+  s.model.layers = 12;
+  s.model.tied_embeddings = false;
+  const auto sums = [](const Scenario& scenario) {
+    const PreparedStep step = Prepare(scenario);
+    Seconds compute;
+    for (const Op& op : step.program.ops) {
+      if (op.kind == OpKind::kKernel && op.phase != Phase::kOptimizer) compute += op.time;
+    }
+    std::int64_t parameters = 0;
+    for (int stage = 0; stage < scenario.parallel.pipeline; ++stage) {
+      parameters +=
+          StageLayout(step.layout, scenario.model.layers, scenario.parallel, stage).parameters();
+    }
+    Bytes gradients;
+    for (const Call& call : step.program.calls) {
+      if (step.program.kinds[call.kind].name == "gradients") gradients += call.full;
+    }
+    return std::tuple{compute.seconds(), parameters, gradients};
+  };
+  const auto [compute, parameters, gradients] = sums(s);
+  EXPECT_EQ(parameters, Layout(s.model).parameters());
+  for (const std::vector<int>& given :
+       {std::vector{1, 4, 4, 3}, std::vector{0, 6, 6, 0}, std::vector{9, 1, 1, 1}}) {
+    Scenario uneven = s;
+    uneven.parallel.layers_per_stage = given;
+    const auto [compute_of, parameters_of, gradients_of] = sums(uneven);
+    EXPECT_NEAR(compute_of / compute, 1.0, 1e-9);
+    EXPECT_EQ(parameters_of, parameters);
+    EXPECT_EQ(gradients_of, gradients);
+    EXPECT_NEAR(ReportOf(uneven).tflops_per_gpu / ReportOf(s).tflops_per_gpu, 1.0, 1e-9);
+  }
+  // The fullest stage is the one with most layers.
+  Scenario heavy = s;
+  heavy.parallel.layers_per_stage = {1, 1, 9, 1};
+  EXPECT_EQ(Prepare(heavy).fullest_class, 2);
+}
+
+TEST(Pipeline, RunsFsdpOnUnevenAndEmptyRuns) {
+  Scenario s = Pipeline(4, 8, 2);
+  s.fsdp.emplace();
+  s.model.layers = 6;  // the first and the last run of 8 hold none
+  const StepReport report = ReportOf(s);
+  EXPECT_GT(report.step, Seconds());
+}
+
+// An embedding that both ends hold has its gradients added once a step: after the last backward
+// pass of both stages and before the reduction over the data-parallel ranks.
+TEST(Pipeline, AddsTheGradientsOfATiedEmbeddingOnce) {
+  Scenario s = Pipeline(4, 8, 1);
+  s.model.tied_embeddings = true;
+  s.parallel.tensor = 2;
+  const PreparedStep step = Prepare(s);
+  const auto of = [&](const char* name) {
+    std::vector<int> ops;
+    for (std::size_t i = 0; i < step.program.ops.size(); ++i) {
+      const CallId call = step.program.ops[i].call;
+      if (call.value < 0) continue;
+      if (step.program.kinds[step.program.calls[call.value].kind].name == name) {
+        ops.push_back(static_cast<int>(i));
+      }
+    }
+    return ops;
+  };
+  const std::vector<int> tied = of("tied_embedding");
+  ASSERT_EQ(tied.size(), 2u);
+  std::set<std::pair<int, int>> ways;
+  for (const int op : tied) {
+    const Call& call = step.program.calls[step.program.ops[op].call.value];
+    const CallKind& kind = step.program.kinds[call.kind];
+    ways.emplace(kind.from_class, kind.to_class);
+    EXPECT_EQ(call.full, Bytes::Count(2 * CeilDiv(s.model.vocabulary, 2) * s.model.hidden));
+  }
+  EXPECT_EQ(ways, (std::set<std::pair<int, int>>{{0, 3}, {3, 0}}));
+
+  const auto times = InChild([&] {
+    const SimulationResult result = Simulate(s, Engine::kFluid);
+    double passes = 0;
+    double reduced = 1e9;
+    for (std::size_t i = 0; i < result.step.program.ops.size(); ++i) {
+      const Op& op = result.step.program.ops[i];
+      if (op.rank_class != 0 && op.rank_class != 3) continue;
+      if (op.kind == OpKind::kKernel && op.action == Action::kBackward) {
+        passes = std::max(passes, result.timeline.ops[i].end.seconds());
+      }
+    }
+    for (const int op : of("gradients")) {
+      const int stage = result.step.program.ops[op].rank_class;
+      if (stage != 0 && stage != 3) continue;
+      reduced = std::min(reduced, result.timeline.ops[op].start.seconds());
+    }
+    return std::vector{passes,
+                       reduced,
+                       result.timeline.ops[tied[0]].start.seconds(),
+                       result.timeline.ops[tied[0]].end.seconds(),
+                       result.timeline.ops[tied[1]].start.seconds(),
+                       result.timeline.ops[tied[1]].end.seconds()};
+  });
+  ASSERT_EQ(times.size(), 6u);
+  EXPECT_GE(times[2], times[0]);
+  EXPECT_EQ(times[2], times[4]);
+  const double alone = step.calls[step.program.ops[tied[0]].call.value].alone.seconds();
+  EXPECT_NEAR((times[3] - times[2]) / alone, 1.0, 1e-9);
+  EXPECT_NEAR(times[3], times[5], 1e-12);
+  EXPECT_GE(times[1], times[3]);
+
+  s.model.tied_embeddings = false;
+  for (const CallKind& kind : Prepare(s).program.kinds) EXPECT_NE(kind.name, "tied_embedding");
 }
 
 TEST(Pipeline, SendsActivationsAndGradientsOfEveryMicroBatchOnce) {

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "models/memory/memory.h"
+#include "sim/fluid_engine.h"
 #include "tests/sim/child.h"
 #include "tests/sim/random_scenario.h"
 
@@ -85,6 +86,60 @@ TEST_F(ReportTest, PhasesFollowEachOther) {
   // 1-3 and 5-8, of which 2-3 and 6-8 beside no compute.
   EXPECT_NEAR(report.communication.milliseconds(), 5, kTolerance);
   EXPECT_NEAR(report.exposed_communication.milliseconds(), 3, kTolerance);
+}
+
+// Gathers 1-3 lie beside compute 0-2 and reductions 5-8 beside 3-6: 1 + 1 ms in which both run.
+TEST_F(ReportTest, KernelsLoseTheirShareOfTheTimeBesideCollectives) {
+  EXPECT_EQ(Report().kernel_slowdown, Seconds());
+
+  step_.network.collective_share = 0.25;
+  step_.calls[0].launch = step_.calls[1].launch = Seconds();
+  EXPECT_NEAR(Report().kernel_slowdown.milliseconds(), 0.25 * 2, kTolerance);
+
+  // Its kernel enters the GPU 0.4 ms after it was launched.
+  step_.program.ops[1].time = Seconds::Millis(0.25);
+  step_.calls[0].launch = Seconds::Millis(0.15);
+  EXPECT_NEAR(Report().kernel_slowdown.milliseconds(), 0.25 * 1.6, kTolerance);
+
+  // Copies to and from the host have no kernel.
+  step_.program.kinds[1].op = CollectiveOp::kCopyToHost;
+  EXPECT_NEAR(Report().kernel_slowdown.milliseconds(), 0.25 * 0.6, kTolerance);
+}
+
+// One kernel of 10 ms beside one collective of t: it ends at 10 ms + share * t, and the
+// report says share * t.
+TEST(KernelSlowdown, IsWhatAKernelBesideACollectiveTookLonger) {
+  Scenario s = SmallScenario(3, 4);
+  s.cluster.calibration.collective_launch.value = 0.0002;
+  s.cluster.node.gpu.collective_share = 0.25;
+  PreparedStep step = Prepare(s);
+  step.network = NetworkOf(s.cluster);
+  step.program = {};
+  step.program.rank_classes = {"all ranks"};
+  step.program.kinds = {{"weights_forward", CollectiveOp::kAllGather, {12, 1}, "world"}};
+  step.program.calls = {{0, Bytes::Count(12'000'000), Bytes::Count(12'000'000), 1}};
+  Op kernel;
+  kernel.kind = OpKind::kKernel;
+  kernel.stream = Stream::kCompute;
+  kernel.time = Seconds::Millis(10);
+  Op gather;
+  gather.kind = OpKind::kCollective;
+  gather.stream = Stream::kGather;
+  gather.call = CallId{0};
+  step.program.ops = {kernel, gather};
+  step.calls = LowerAll(step.program, step.network, s.algorithm);
+  step.memory = WalkMemory(step.program, StaticMemoryOf(s, step.layout));
+  const double transfer = (step.calls[0].alone - step.calls[0].launch).seconds();
+
+  const std::vector<double> values = InChild([&] {
+    const Timeline timeline = RunFluid(step.program, step.calls, step.network);
+    return std::vector{timeline.ops[0].end.seconds(),
+                       MakeReport(s, step, timeline).kernel_slowdown.seconds()};
+  });
+
+  ASSERT_EQ(values.size(), 2u);
+  EXPECT_NEAR(values[0], 0.01 + 0.25 * transfer, 1e-9);
+  EXPECT_NEAR(values[1], 0.25 * transfer, 1e-9);
 }
 
 TEST_F(ReportTest, BandwidthsAreThoseOfNcclTests) {

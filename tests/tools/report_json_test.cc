@@ -80,6 +80,7 @@ TEST(ReportJson, PutsEachValueUnderItsKeyInTheUnitOfTheKey) {
   EXPECT_EQ(at("/time/backward_s"), 1.4);
   EXPECT_EQ(at("/time/quantization_s"), 0.0125);
   EXPECT_EQ(at("/time/exposed_communication_s"), 0.8);
+  EXPECT_EQ(at("/time/kernel_slowdown_s"), 0.15);
   EXPECT_EQ(at("/communication/model_bytes"), 3'000'000'000);
   EXPECT_EQ(at("/communication/node_egress_bytes"), 1'125'000'000);
   EXPECT_EQ(at("/communication/collectives/0/payload_bytes"), 3'000'000'000);

@@ -28,6 +28,15 @@ TEST(ReportText, GivesShares) {
               HasSubstr("  peak                   16.0 GB    50.0 %  ####################\n"));
 }
 
+TEST(ReportText, SaysWhatCollectivesTakeFromKernelsOnlyIfTheyDo) {
+  StepReport report = SampleReport();
+  EXPECT_THAT(ReportText(report), HasSubstr("    kernels slowed by it          150 ms     7.5 %\n"));
+
+  report.kernel_slowdown = Seconds();
+
+  EXPECT_THAT(ReportText(report), Not(HasSubstr("slowed")));
+}
+
 TEST(ReportText, SaysThatKernelsBesideComputeDoNotQuantizeOnly) {
   EXPECT_THAT(ReportText(SampleReport()),
               HasSubstr("    quantization and copies      12.5 ms     0.6 %\n"));

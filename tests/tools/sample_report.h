@@ -31,6 +31,7 @@ inline StepReport SampleReport() {
   r.quantization = Seconds::Millis(12.5);
   r.communication = Seconds::Count(1.5);
   r.exposed_communication = Seconds::Count(0.8);
+  r.kernel_slowdown = Seconds::Count(0.15);
   r.model = Bytes::Count(3'000'000'000);
   r.node_egress = Bytes::Count(1'125'000'000);
   r.node_egress_over_model = 0.375;

@@ -34,6 +34,7 @@ Command AddExport(CLI::App& zerosim);
 Command AddImport(CLI::App& zerosim);
 Command AddRun(CLI::App& zerosim);
 Command AddValidate(CLI::App& zerosim);
+Command AddValidateNccl(CLI::App& zerosim);
 
 // Where scenarios find hardware and models by name, after their own folder and those above it.
 Catalog DefaultCatalog();

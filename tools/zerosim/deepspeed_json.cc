@@ -61,6 +61,11 @@ std::vector<std::string> LeftOut(const ZeroConfig& zero) {
         "zero.quantized_gradients: DeepSpeed's qgZ has 4 bits in groups of its own choice, "
         "symmetric, in two hops");
   }
+  if (zero.sends_differences()) {
+    left_out.emplace_back(
+        "zero.quantized_weight_differences: DeepSpeed has none, and quantises gradients in stage 3 "
+        "only");
+  }
   if (zero.secondary_rule != SecondaryRule::kOncePerStep) {
     left_out.emplace_back(
         "zero.secondary_rule: DeepSpeed's version decides it: before 2024-01-25, once per "
@@ -73,7 +78,7 @@ std::vector<std::string> LeftOut(const ZeroConfig& zero) {
     left_out.emplace_back("zero.shard_size: DeepSpeed has it in stage 3 only");
   }
   if (zero.gradient_precision == GradientPrecision::kFp32 && zero.stage < 2) {
-    left_out.emplace_back("zero.gradient_precision: it has no effect below stage 2");
+    left_out.emplace_back("zero.gradient_precision: below stage 2 it is Megatron-LM's");
   }
   return left_out;
 }

@@ -33,8 +33,11 @@ std::string StrategyText(const Scenario& s) {
                                             : s.offloads_parameters()    ? "optimizer and weights"
                                                                          : "optimizer");
   }
-  if (!s.shards_weights()) return text;
-  if (const auto& format = s.quantized_weights()) {
+  if (!s.fsdp && s.zero.sends_differences()) {
+    text += fmt::format(", weight differences in {} bits", s.zero.weight_differences->bits);
+  }
+  if (!s.shards_weights() && !s.quantizes_gradients()) return text;
+  if (const auto& format = s.quantized_weights(); format && s.shards_weights()) {
     text += fmt::format(", qwZ in {} bits", format->bits);
   }
   if (s.secondary_size() > 1) text += fmt::format(", hpZ over {} ranks", s.secondary_size());

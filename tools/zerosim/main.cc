@@ -116,7 +116,7 @@ int Main(int argc, char** argv) {
   app.get_formatter()->column_width(34);
   app.footer(kFooter);
   const std::vector<Command> commands{AddRun(app),    AddCheck(app),    AddImport(app),
-                                      AddExport(app), AddValidate(app), AddExplain(app)};
+                                      AddExport(app), AddValidate(app), AddValidateNccl(app), AddExplain(app)};
 
   try {
     app.parse(argc, argv);

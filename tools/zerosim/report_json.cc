@@ -51,7 +51,8 @@ Json ToJson(const QuantizationPath& path) {
   return {{"events", path.events},
           {"bits", path.bits},
           {"block", path.group_size},
-          {"relative_error", path.relative_error}};
+          {"relative_error", path.relative_error},
+          {"of_difference", path.of_difference}};
 }
 
 Json Collectives(const StepReport& report) {
@@ -115,7 +116,8 @@ Json ReportJson(const StepReport& r) {
                   {"compute_s", r.compute.seconds()},
                   {"quantization_s", r.quantization.seconds()},
                   {"communication_s", r.communication.seconds()},
-                  {"exposed_communication_s", r.exposed_communication.seconds()}};
+                  {"exposed_communication_s", r.exposed_communication.seconds()},
+                  {"kernel_slowdown_s", r.kernel_slowdown.seconds()}};
   json["communication"] = {{"model_bytes", r.model.count()},
                            {"node_egress_bytes", r.node_egress.count()},
                            {"node_egress_over_model", r.node_egress_over_model},

@@ -97,6 +97,7 @@ void AddTime(const StepReport& r, Lines& out) {
   line("  quantization and copies", r.quantization);
   line("  communication", r.communication);
   line("  exposed communication", r.exposed_communication);
+  if (r.kernel_slowdown > Seconds()) line("  kernels slowed by it", r.kernel_slowdown);
 
   if (r.critical_path.empty()) return;
   out.Heading("Critical path: what the step waits for");
@@ -182,9 +183,9 @@ void AddQuantization(const StepReport& r, Lines& out) {
       out.Add("  {:<18}never quantized\n", name);
       return;
     }
-    out.Add("  {:<18}{} event{}, {} bits in groups of {}, expected relative error {:.3g}\n", name,
+    out.Add("  {:<18}{} event{}, {} bits in groups of {}, expected relative error {:.3g}{}\n", name,
             path.events, path.events == 1 ? "" : "s", path.bits, path.group_size,
-            path.relative_error);
+            path.relative_error, path.of_difference ? " of changes" : "");
   };
   line("weights forward", r.weights_forward);
   line("weights backward", r.weights_backward);

@@ -67,9 +67,8 @@ constexpr auto kFieldTerms = std::to_array<Term>({
     {"egress", "bytes",
      "Bytes that one node sends to others, by all of its ranks and over the whole step."},
     {"exposed communication", "s",
-     "Time in which a collective was running and no kernel of compute was: what communication "
-     "really "
-     "costs. The rest is overlapped, hidden behind compute."},
+     "Time in which a collective was running and no kernel of compute was. The rest is overlapped, "
+     "hidden behind compute, and costs what it slows kernels by: see kernels slowed by it."},
     {"fabric", "",
      "One node's share of the switch between the nodes, a direction: the rate of its NICs over "
      "the oversubscription."},

@@ -53,7 +53,11 @@ constexpr auto kResultKeys = std::to_array<Term>({
      "copy."},
     {"time.communication_s", "s", "Time in which at least one collective ran."},
     {"time.exposed_communication_s", "s",
-     "Time in which a collective and no kernel of compute ran: what communication costs."},
+     "Time in which a collective and no kernel of compute ran. What communication costs is this and "
+     "kernel_slowdown_s."},
+    {"time.kernel_slowdown_s", "s",
+     "What kernels of the GPU, compute's and others, took longer because collectives ran beside "
+     "them: cluster.node.gpu.collective_share of the time in which both ran. 0 where that key is 0."},
     {"communication", "", "Bytes and times of the collectives, summed over one step."},
     {"communication.model_bytes", "bytes", "M: two bytes a parameter."},
     {"communication.node_egress_bytes", "bytes", "What one node sends to others in one step."},
@@ -125,6 +129,9 @@ constexpr auto kResultKeys = std::to_array<Term>({
      "Elements that share a scale; 0 without quantization."},
     {"quantization.weights_forward.relative_error", "",
      "Expected root of the normalized squared error."},
+    {"quantization.weights_forward.of_difference", "",
+     "Whether that is the error of what a step changed and not of the weight "
+     "(zero.quantized_weight_differences)."},
     {"quantization.weights_backward.events", "",
      "Number of times that a value is rounded on its way."},
     {"quantization.weights_backward.bits", "", "Fewest bits on the way; 16 without quantization."},
@@ -132,11 +139,15 @@ constexpr auto kResultKeys = std::to_array<Term>({
      "Elements that share a scale; 0 without quantization."},
     {"quantization.weights_backward.relative_error", "",
      "Expected root of the normalized squared error."},
+    {"quantization.weights_backward.of_difference", "",
+     "Whether that is the error of what a step changed and not of the weight "
+     "(zero.quantized_weight_differences)."},
     {"quantization.gradients.events", "", "Number of times that a value is rounded on its way."},
     {"quantization.gradients.bits", "", "Fewest bits on the way; 16 without quantization."},
     {"quantization.gradients.block", "elements",
      "Elements that share a scale; 0 without quantization."},
     {"quantization.gradients.relative_error", "", "Expected root of the normalized squared error."},
+    {"quantization.gradients.of_difference", "", "False: gradients travel themselves."},
     {"bottlenecks", "", "Link classes by how busy they are."},
     {"bottlenecks.link", "", "Name of the link class."},
     {"bottlenecks.utilization", "", "Mean over the step, 0 to 1."},
