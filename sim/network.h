@@ -9,7 +9,7 @@
 //
 // Stages that share a node have the NICs of their GPUs, for rings too. What they send on a NIC at
 // the same time gets equal shares a collective or send in the fluid engine, and a message in the
-// message engine, where the GPUs on a NIC send one each and a ring one: in 2000 random pipelines
+// message engine, where the GPUs on a NIC send one each and a ring one: in 1500 random pipelines
 // the step differs by up to 1.5 % for that (tests/sim/properties_test.cc).
 //
 // Not modelled: switches inside of the fabric beyond one oversubscription ratio, adaptive routing,

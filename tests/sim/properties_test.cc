@@ -262,7 +262,7 @@ TEST(Properties, RenumberedRanksOfASymmetricClusterTakeTheSameTime) {
   EXPECT_GT(renumbered, 0);
 }
 
-// The seeds of 1 to 2000 that agree least: a NIC is shared out to sends and collectives by tasks in
+// The seeds of 1 to 1500 that agree least: a NIC is shared out to sends and collectives by tasks in
 // one engine, by messages in the other.
 TEST(Properties, EnginesAgreeLessWhereSendsShareNicsWithCollectives) {
   for (const unsigned seed : {229U, 664U}) {
