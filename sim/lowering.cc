@@ -18,7 +18,7 @@ struct RoundCount {
 
 RoundCount CountRound(const PlanStage& stage, const Placement& p, const NetworkModel& network) {
   RoundCount count;
-  const int nics = network.nics_per_node;
+  const int nics = network.nics_per_stage();
   const int leaving = stage.channels / p.local;  // channels that leave from every GPU, at least
   switch (stage.pattern) {
     case Pattern::kRing:
@@ -113,7 +113,7 @@ LoweredCall LowerSend(const Call& call, const CallKind& kind, const NetworkModel
   if (leaves) {
     // Ranks of the stage in one node.
     const int senders = std::min(network.pipeline.stride, network.gpus_per_node);
-    const Bytes nic = CeilDiv(senders, network.nics_per_node) * call.full;
+    const Bytes nic = CeilDiv(senders, network.nics_per_stage()) * call.full;
     const Bytes node = senders * call.full;
     loader.Add(NetworkModel::kNic, kind.from_class, Direction::kOut, nic);
     loader.Add(NetworkModel::kNic, kind.to_class, Direction::kIn, nic);
@@ -185,21 +185,26 @@ LoweredCall Lower(const Call& call, const CallKind& kind, const NetworkModel& ne
     AddTimes(network, &lowered);
     return lowered;
   }
-  Placement placement = PlacementOf(kind.group, network.gpus_per_node);
-  // Stages that share a node communicate at their own times.
-  placement.groups_per_node = std::max(1, placement.groups_per_node / network.stages_per_node());
-  const Plan plan = PlanCollective(kind.op, call.full, placement, algorithm, network.nics_per_node);
+  const Plan plan = PlanOf(call, kind, network, algorithm);
   LoweredCall lowered;
   lowered.algorithm = plan.algorithm;
   if (plan.stages.empty()) return lowered;
   lowered.launch = call.launches * network.launch;
   for (const PlanStage& stage : plan.stages) {
-    LoweredStage s = LowerStage(stage, placement, network, rank_class, &lowered);
+    LoweredStage s = LowerStage(stage, plan.placement, network, rank_class, &lowered);
     s.latency = call.launches * s.latency;
     lowered.stages.push_back(std::move(s));
   }
   AddTimes(network, &lowered);
   return lowered;
+}
+
+Plan PlanOf(const Call& call, const CallKind& kind, const NetworkModel& network,
+            CollectiveAlgorithm algorithm) {
+  Placement placement = PlacementOf(kind.group, network.gpus_per_node);
+  // Stages that share a node communicate at their own times.
+  placement.groups_per_node = std::max(1, placement.groups_per_node / network.stages_per_node());
+  return PlanCollective(kind.op, call.full, placement, algorithm, network.nics_per_stage());
 }
 
 std::vector<LoweredCall> LowerAll(const StepProgram& program, const NetworkModel& network,

@@ -47,6 +47,10 @@ struct LoweredCall {
 LoweredCall Lower(const Call& call, const CallKind& kind, const NetworkModel& network,
                   CollectiveAlgorithm algorithm, int rank_class = 0);
 
+// The schedule that both engines play, among the ranks of one stage. Neither a send nor a copy.
+Plan PlanOf(const Call& call, const CallKind& kind, const NetworkModel& network,
+            CollectiveAlgorithm algorithm);
+
 inline bool IsCopy(CollectiveOp op) {
   return op == CollectiveOp::kCopyToHost || op == CollectiveOp::kCopyToGpu;
 }

@@ -4,6 +4,16 @@
 // tens of GPUs. It shares nothing with the fluid engine but the program and the plans of the
 // collectives: it counts no loads and merges no links. A rank sends its next block when its last
 // one has left and the one that it forwards has arrived.
+//
+// In a pipeline a rank runs the operations of its stage; a send goes from each rank to the one of
+// equal place in the other stage, from GPU to GPU in a node, through the NICs of both GPUs between
+// nodes, and both ranks go on when it has arrived. What waits for an operation of another stage
+// waits for the rank of equal place there. Collectives inside of a kernel are sent as all others,
+// the kernel in equal parts before each of them: here they share links with whatever else is sent,
+// where the fluid engine takes their time alone.
+//
+// Not modelled: that a send waits for its receiver to be ready (NCCL's rendezvous), in either
+// engine.
 #pragma once
 
 #include <stdexcept>
@@ -23,9 +33,10 @@ class EngineLimit : public std::invalid_argument {
 };
 
 // Plays `program` on all ranks of the cluster that `network` describes. An operation's interval is
-// from its first start to its last end over the ranks. Once a process (simgrid_session.h). Throws
-// EngineLimit for more than kMaxMessageRanks ranks or kMaxMessages messages, which take about a
-// minute, and for a pipeline, which it does not play yet.
+// from its first start to its last end over the ranks of its class: where sends of one stage share
+// a NIC with other traffic its ranks drift apart, and intervals are longer than what one rank does.
+// Once a process (simgrid_session.h). Throws EngineLimit for more than kMaxMessageRanks ranks or
+// kMaxMessages messages, which take about a minute.
 //
 // `gpu_of_rank[r]` is the GPU (node * gpus_per_node + local place) that rank r drives; empty: r
 // itself. It must be a permutation that keeps the ranks of a node together; on a symmetric cluster

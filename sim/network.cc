@@ -24,7 +24,7 @@ double PcieFraction(const ClusterSpec& cluster) {
 
 LinkId NetworkModel::LinkOf(LinkId kind, int stage, Direction direction) const {
   if (!has_pipeline()) return kind;
-  const int place = kind == kNic || kind == kFabric ? node_class(stage) : stage;
+  const int place = kind == kFabric ? node_class(stage) : kind == kNic ? nic_class(stage) : stage;
   return LinkId{(2 * place + (direction == Direction::kIn ? 1 : 0)) * kNumKinds + kind.value};
 }
 
@@ -39,8 +39,15 @@ int NetworkModel::stages_per_node() const {
   return std::min(pipeline.size, gpus_per_node / pipeline.stride);
 }
 
-int NetworkModel::node_class(int stage) const {
-  return pipeline.stride >= gpus_per_node ? stage : stage * pipeline.stride / gpus_per_node;
+int NetworkModel::stage_of(int rank) const {
+  return has_pipeline() ? rank / pipeline.stride % pipeline.size : 0;
+}
+
+int NetworkModel::stages_per_nic() const {
+  if (gpus_per_node % nics_per_node != 0) {
+    return nics_per_node > gpus_per_node ? 1 : stages_per_node();
+  }
+  return std::clamp(gpus_per_node / nics_per_node / pipeline.stride, 1, stages_per_node());
 }
 
 NetworkModel NetworkOf(const ClusterSpec& cluster, const ProcessGroup& pipeline) {

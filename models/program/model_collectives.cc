@@ -52,6 +52,16 @@ bool ModelCollectives::Leaves(Part part) const {
   }
 }
 
+bool ModelCollectives::MeetOtherStages() const {
+  const int gpus = view_->cluster.node.gpus;
+  const ProcessGroups& groups = kinds_.groups();
+  if (groups.pipeline.size == 1 || groups.pipeline.stride >= gpus) return false;
+  const auto leaves = [gpus](const ProcessGroup& group) {
+    return group.size > 1 && group.size * group.stride > gpus;
+  };
+  return leaves(groups.tensor) || leaves(groups.context) || leaves(groups.expert);
+}
+
 Bytes ModelCollectives::HiddenBytes() const {
   return Bytes::Count(2 * view_->tokens_per_micro_batch() * view_->model.hidden);
 }

@@ -54,6 +54,10 @@ class ModelCollectives {
   void Before(const Visit& visit, const Label& label);
   void After(const Visit& visit, const Label& label);
 
+  // Whether they leave nodes in which there are ranks of several stages: what other stages send
+  // meanwhile then delays them.
+  bool MeetOtherStages() const;
+
   // Writes the kernels of a visit, of `product` and other times, and the collectives that run
   // beside them, if any do.
   void Kernels(const Visit& visit, const Label& label, Seconds product, Seconds other);

@@ -30,7 +30,8 @@ class StagePasses {
   // Forward and backward of one micro-batch, one after the other.
   void RunMicroStep(int micro_step, bool last);
 
-  // One pass of a pipeline, as one operation where nothing in it overlaps.
+  // One pass of a pipeline, as one operation where nothing in it overlaps and its collectives meet
+  // none of other stages. Sends beside it are not counted among those: they move few bytes.
   void RunPass(const Pass& pass, bool last);
 
   // After the last pass of a pipeline.

@@ -48,8 +48,8 @@ enum class Action : std::uint8_t {
   kCopyToGpu,
 };
 
-// Collectives inside of a compute operation that nothing overlaps: `count` times, one after the
-// other, each as if it were alone on the network.
+// Collectives inside of a compute operation that nothing of its ranks overlaps: `count` times, one
+// after the other. The fluid engine takes each as if it were alone on the network.
 struct InlineCall {
   CallId call;
   int count = 1;

@@ -1,5 +1,6 @@
 #include "sim/messages/collective_play.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -14,8 +15,7 @@ CollectivePlay::CollectivePlay(const CallKind& kind, const Call& call, const Net
       network_(network),
       platform_(platform),
       activities_(activities),
-      plan_(PlanCollective(kind.op, call.full, PlacementOf(kind.group, network.gpus_per_node),
-                           algorithm, network.nics_per_node)) {
+      plan_(PlanOf(call, kind, network, algorithm)) {
   if (!plan_.stages.empty()) {
     lead_ = call.launches * network.launch + ExtraLatency(call, plan_, network);
   }
@@ -64,6 +64,14 @@ void CollectivePlay::Advance(int rank, int channel) {
   EnterStage(rank, index + 1);
 }
 
+int CollectivePlay::NicOfChannelOf(int rank, const PlanStage& stage, int channel) const {
+  const std::vector<int> nics = platform_.NicsOfStage(rank);
+  // Its group among those of its stage that share the node.
+  const int stage_stride = network_.has_pipeline() ? network_.pipeline.stride : group_.stride;
+  const int group = rank % std::min(group_.stride, stage_stride);
+  return nics[NicOfChannel(stage, plan_.placement, group, channel, static_cast<int>(nics.size()))];
+}
+
 void CollectivePlay::Send(int rank, int channel, int round) {
   const int index = stage_[rank];
   const PlanStage& stage = plan_.stages[index];
@@ -80,9 +88,7 @@ void CollectivePlay::Send(int rank, int channel, int round) {
     // A ring's channels have NICs of their own; other messages take that of their GPU.
     const bool by_channel = stage.pattern == Pattern::kRing && placement.local > 1;
     const auto nic_of = [&](int r) {
-      return by_channel ? NicOfChannel(stage, placement, r % group_.stride, channel,
-                                       network_.nics_per_node)
-                        : platform_.NicOf(r);
+      return by_channel ? NicOfChannelOf(r, stage, channel) : platform_.NicOf(r);
     };
     ends = platform_.BetweenNodes(rank, nic_of(rank), peer, nic_of(peer));
     if (stage.pattern == Pattern::kExchangeAcross) bytes /= network_.all_to_all_fraction;

@@ -1,4 +1,5 @@
-// One collective, message by message, on all groups of its form at once.
+// One collective, message by message, on all groups of its form at once: those of one stage of a
+// pipeline, if there is one.
 //
 // A rank sends its next block when its last one has left and the one that it forwards has arrived.
 #pragma once
@@ -17,7 +18,8 @@ namespace zerosim {
 
 class CollectivePlay {
  public:
-  // No copy to or from the host. `network`, `platform` and `activities` must outlive it.
+  // Neither a send nor a copy to or from the host. `network`, `platform` and `activities` must
+  // outlive it.
   CollectivePlay(const CallKind& kind, const Call& call, const NetworkModel& network,
                  CollectiveAlgorithm algorithm, const MessagePlatform& platform,
                  Activities* activities);
@@ -51,6 +53,7 @@ class CollectivePlay {
   void EnterStage(int rank, int stage);
   void Advance(int rank, int channel);
   void Send(int rank, int channel, int round);
+  int NicOfChannelOf(int rank, const PlanStage& stage, int channel) const;
   void Arrived(const Message& message);
 
   ProcessGroup group_;

@@ -1,5 +1,6 @@
 #include "sim/messages/platform.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -62,6 +63,17 @@ MessagePlatform::MessagePlatform(const NetworkModel& network, std::vector<int> g
 int MessagePlatform::NicOf(int rank) const {
   const int gpus = network_.gpus_per_node;
   return gpu_of_rank_[rank] % gpus * network_.nics_per_node / gpus;
+}
+
+std::vector<int> MessagePlatform::NicsOfStage(int rank) const {
+  std::vector<int> nics;
+  const int first = rank / network_.gpus_per_node * network_.gpus_per_node;
+  for (int other = first; other < first + network_.gpus_per_node; ++other) {
+    if (network_.stage_of(other) == network_.stage_of(rank)) nics.push_back(NicOf(other));
+  }
+  std::sort(nics.begin(), nics.end());
+  nics.erase(std::unique(nics.begin(), nics.end()), nics.end());
+  return nics;
 }
 
 Ends MessagePlatform::Copy(int rank, CollectiveOp op) const {

@@ -29,8 +29,9 @@ class MessagePlatform {
   simgrid::s4u::Host* Gpu(int rank) const { return gpus_[gpu_of_rank_[rank]]; }
 
   bool Crosses(int from, int to) const { return NodeOf(from) != NodeOf(to); }
-  // The NIC of a node that serves the rank's GPU.
+  // The NIC of a node that serves the rank's GPU, and all that serve its stage's GPUs there.
   int NicOf(int rank) const;
+  std::vector<int> NicsOfStage(int rank) const;
 
   // A message between ranks of one node.
   Ends InNode(int from, int to) const { return {Gpu(from), Gpu(to)}; }

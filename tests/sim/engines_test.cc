@@ -23,6 +23,13 @@ struct Strategy {
   void (*set)(Scenario*);
 };
 
+void SetStages(Scenario* s, int stages, int micro_batches) {
+  s->zero.stage = 1;
+  s->parallel.pipeline = stages;
+  s->model.layers = 2 * stages;
+  s->training.gradient_accumulation_steps = micro_batches;
+}
+
 const Strategy kStrategies[] = {
     {"stage0", [](Scenario* s) { s->zero.stage = 0; }},
     {"stage1_code", [](Scenario* s) { s->zero.stage = 1; }},
@@ -120,6 +127,52 @@ const Strategy kStrategies[] = {
      [](Scenario* s) {
        EnableZeroPlusPlus(s);
        s->zero.overlap.quantized_reduce = true;
+     }},
+    // A stage a node.
+    {"pipeline_zero1", [](Scenario* s) { SetStages(s, s->cluster.nodes, 4); }},
+    {"pipeline_zero1_tensor",
+     [](Scenario* s) {
+       SetStages(s, s->cluster.nodes, 4);
+       s->parallel.tensor = 2;
+     }},
+    {"pipeline_interleaved",
+     [](Scenario* s) {
+       SetStages(s, s->cluster.nodes, 2 * s->cluster.nodes);
+       s->parallel.virtual_stages = 2;
+       s->parallel.tensor = 4;
+       s->parallel.sequence_parallel = true;
+     }},
+    {"pipeline_zero3",
+     [](Scenario* s) {
+       SetStages(s, s->cluster.nodes, 3);
+       s->zero.stage = 3;
+       s->cluster.fabric.nics_per_node = 4;
+     }},
+    // Stages in one node, replicas in others.
+    {"pipeline_in_node",
+     [](Scenario* s) {
+       SetStages(s, 2, 4);
+       s->parallel.order = RankOrder::kTensorPipelineData;
+     }},
+    {"pipeline_in_node_tensor_two_nics",
+     [](Scenario* s) {
+       SetStages(s, 2, 4);
+       s->parallel.order = RankOrder::kTensorPipelineData;
+       s->parallel.tensor = 2;
+       s->cluster.fabric.nics_per_node = 2;
+     }},
+    {"pipeline_in_node_fsdp",
+     [](Scenario* s) {
+       SetStages(s, 4, 4);
+       s->parallel.order = RankOrder::kTensorPipelineData;
+       s->fsdp.emplace();
+     }},
+    {"pipeline_fsdp_tensor_collectives_take_half",
+     [](Scenario* s) {
+       SetStages(s, s->cluster.nodes, 4);
+       s->parallel.tensor = 2;
+       s->fsdp.emplace();
+       s->cluster.node.gpu.collective_share = 0.5;
      }},
     {"zeropp_2023_accumulation",
      [](Scenario* s) {

@@ -2,7 +2,9 @@
 #include "sim/lowering.h"
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -111,6 +113,106 @@ INSTANTIATE_TEST_SUITE_P(Clusters, LoweringTest,
                                          Shape{7, 1}, Shape{2, 3}, Shape{3, 4}, Shape{4, 4},
                                          Shape{2, 8}, Shape{7, 9}),
                          NameOfShape);
+
+// Stages on 4 nodes x 8 GPUs: `stages`, whose ranks are `stride` apart.
+struct Stages {
+  int stages;
+  int stride;
+};
+
+// Groups inside of the stages: neighbours, and ranks of equal place in copies of the model.
+std::vector<ProcessGroup> GroupsOfStages(const Stages& shape) {
+  std::vector<ProcessGroup> groups;
+  for (int size = 2; size <= shape.stride; size *= 2) groups.push_back({size, 1});
+  const int span = shape.stages * shape.stride;
+  for (int size = 2; size * span <= 32; size *= 2) groups.push_back({size, span});
+  return groups;
+}
+
+void ExpectLoads(const LoweredStage& lowered, const Traffic& traffic, const NetworkModel& network,
+                 int from, int to) {
+  const auto on = [&](LinkId kind, int stage, Direction direction) {
+    return LoadOn(lowered, network.LinkOf(kind, stage, direction));
+  };
+  const auto out = Direction::kOut;
+  const auto in = Direction::kIn;
+  EXPECT_NEAR(on(NetworkModel::kGpuLink, from, out), BusiestOf(traffic.gpu_out), kRounding);
+  EXPECT_NEAR(on(NetworkModel::kGpuLink, to, in), BusiestOf(traffic.gpu_in), kRounding);
+  EXPECT_NEAR(on(NetworkModel::kNic, from, out), BusiestOf(traffic.nic_out), kRounding);
+  EXPECT_NEAR(on(NetworkModel::kNic, to, in), BusiestOf(traffic.nic_in), kRounding);
+  EXPECT_NEAR(on(NetworkModel::kFabric, from, out), BusiestOf(traffic.node_out), kRounding);
+  EXPECT_NEAR(on(NetworkModel::kFabric, to, in), BusiestOf(traffic.node_in), kRounding);
+}
+
+class StageLoweringTest : public testing::TestWithParam<Stages> {};
+
+TEST_P(StageLoweringTest, CountsTheBusiestLinksOfTheMessages) {
+  const Stages shape = GetParam();
+  const Bytes full = Bytes::Count(10'000'019);
+  const Call call{.kind = 0, .full = full, .payload = full, .launches = 1};
+  for (const int nics : {1, 2, 4, 8}) {
+    SCOPED_TRACE(std::to_string(nics) + " NICs");
+    Scenario s = SmallScenario(4, 8);
+    s.cluster.fabric.nics_per_node = nics;
+    const NetworkModel network = NetworkOf(s.cluster, {shape.stages, shape.stride});
+    const int last = shape.stages - 1;
+    for (const ProcessGroup& group : GroupsOfStages(shape)) {
+      for (const CollectiveOp op : {CollectiveOp::kAllGather, CollectiveOp::kAllToAll}) {
+        for (const auto algorithm :
+             {CollectiveAlgorithm::kRing, CollectiveAlgorithm::kHierarchicalRing}) {
+          SCOPED_TRACE(std::to_string(group.size) + " ranks " + std::to_string(group.stride) +
+                       " apart, collective " + std::to_string(static_cast<int>(op)));
+          const CallKind kind{"test", op, group, "test", 0, 0};
+          const Plan plan = PlanOf(call, kind, network, algorithm);
+          for (const int stage : {0, last}) {
+            const LoweredCall lowered = Lower(call, kind, network, algorithm, stage);
+            ASSERT_EQ(lowered.stages.size(), plan.stages.size());
+            for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+              ExpectLoads(lowered.stages[i], Enumerate(plan, plan.stages[i], group, network, stage),
+                          network, stage, stage);
+            }
+          }
+        }
+      }
+    }
+    for (const auto& [from, to] : std::initializer_list<std::pair<int, int>>{
+             {0, 1}, {1, 0}, {last - 1, last}, {last, 0}, {0, last}}) {
+      SCOPED_TRACE("from " + std::to_string(from) + " to " + std::to_string(to));
+      const CallKind kind{"send", CollectiveOp::kSend, network.pipeline, "pipeline", from, to};
+      const LoweredCall lowered = Lower(call, kind, network, CollectiveAlgorithm::kRing, from);
+      ASSERT_EQ(lowered.stages.size(), 1u);
+      ExpectLoads(lowered.stages[0],
+                  EnumerateSend(from, to, static_cast<double>(full.count()), network), network,
+                  from, to);
+    }
+  }
+}
+
+// A stage a node and more, halves and quarters of nodes in one or several nodes, GPUs.
+INSTANTIATE_TEST_SUITE_P(Shapes, StageLoweringTest,
+                         testing::Values(Stages{4, 8}, Stages{2, 16}, Stages{2, 4}, Stages{4, 4},
+                                         Stages{2, 2}, Stages{4, 2}, Stages{8, 2}, Stages{16, 2},
+                                         Stages{2, 1}, Stages{4, 1}, Stages{8, 1}, Stages{16, 1},
+                                         Stages{32, 1}),
+                         [](const testing::TestParamInfo<Stages>& info) {
+                           return std::to_string(info.param.stages) + "_stages_" +
+                                  std::to_string(info.param.stride) + "_apart";
+                         });
+
+// Stages 0 and 1 are on the GPUs of the first NIC, 2 and 3 on those of the second.
+TEST(StageLinks, AreSharedByTheStagesThatAreOnThem) {
+  Scenario s = SmallScenario(2, 8);
+  s.cluster.fabric.nics_per_node = 2;
+  const NetworkModel network = NetworkOf(s.cluster, {4, 2});
+  const auto of = [&](LinkId kind, int stage) {
+    return network.LinkOf(kind, stage, Direction::kOut);
+  };
+  EXPECT_EQ(of(NetworkModel::kNic, 0), of(NetworkModel::kNic, 1));
+  EXPECT_NE(of(NetworkModel::kNic, 1), of(NetworkModel::kNic, 2));
+  EXPECT_EQ(of(NetworkModel::kNic, 2), of(NetworkModel::kNic, 3));
+  EXPECT_EQ(of(NetworkModel::kFabric, 0), of(NetworkModel::kFabric, 3));
+  EXPECT_NE(of(NetworkModel::kGpuLink, 0), of(NetworkModel::kGpuLink, 1));
+}
 
 // 3 nodes x 4 GPUs; GPU links of 100 GB/s and 2 us, one NIC of 12.5 GB/s and 5 us.
 Scenario Cluster() {

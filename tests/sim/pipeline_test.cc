@@ -1,4 +1,4 @@
-// Pipelines on the fluid engine against a list schedule written here, closed forms and counts.
+// Pipelines on both engines against a list schedule written here, closed forms and counts.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -11,6 +11,7 @@
 
 #include "models/parallel/rank_view.h"
 #include "models/program/pipeline.h"
+#include "sim/fluid_engine.h"
 #include "sim/message_engine.h"
 #include "sim/simulate.h"
 #include "tests/sim/child.h"
@@ -110,21 +111,23 @@ TEST_P(PipelineTime, IsThatOfAListSchedule) {
         (op.time + TimeInside(op, step.calls)).seconds();
   }
 
-  const auto end = InChild([&] {
-    const SimulationResult result = Simulate(s, Engine::kFluid);
-    double last = 0;
-    for (std::size_t i = 0; i < result.step.program.ops.size(); ++i) {
-      const Op& op = result.step.program.ops[i];
-      if (op.kind == OpKind::kKernel && op.phase != Phase::kOptimizer &&
-          op.stream == Stream::kCompute) {
-        last = std::max(last, result.timeline.ops[i].end.seconds());
+  for (const Engine engine : {Engine::kFluid, Engine::kMessage}) {
+    const auto end = InChild([&] {
+      const SimulationResult result = Simulate(s, engine);
+      double last = 0;
+      for (std::size_t i = 0; i < result.step.program.ops.size(); ++i) {
+        const Op& op = result.step.program.ops[i];
+        if (op.kind == OpKind::kKernel && op.phase != Phase::kOptimizer &&
+            op.stream == Stream::kCompute) {
+          last = std::max(last, result.timeline.ops[i].end.seconds());
+        }
       }
-    }
-    return std::vector{last};
-  });
+      return std::vector{last};
+    });
 
-  ASSERT_EQ(end.size(), 1u);
-  EXPECT_NEAR(end[0] / EndOfPasses(s, seconds, send), 1.0, 1e-6);
+    ASSERT_EQ(end.size(), 1u);
+    EXPECT_NEAR(end[0] / EndOfPasses(s, seconds, send), 1.0, 1e-6);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, PipelineTime,
@@ -361,14 +364,187 @@ TEST(Pipeline, GoesWithFsdpAndWithTensorParallelism) {
   EXPECT_GT(report.bubble, Seconds());
 }
 
-TEST(Pipeline, IsRefusedByTheMessageEngine) {
-  const Scenario s = Pipeline(2, 4, 1);
-  const PreparedStep step = Prepare(s);
+// One stage computes forward and backward passes in turn with another, 1F1B, and waits for what it
+// sends: a program of its own, beside those that BuildProgram writes.
+StepProgram TwoStages(int micro_batches, Seconds forward, Seconds backward, Bytes full,
+                      const ProcessGroup& pipeline) {
+  StepProgram program;
+  program.rank_classes = {"stage 0", "stage 1"};
+  program.kinds = {{"activations", CollectiveOp::kSend, pipeline, "pipeline", 0, 1},
+                   {"gradients", CollectiveOp::kSend, pipeline, "pipeline", 1, 0}};
+  OpId last[2];
+  const auto add = [&](OpKind kind, int stage, std::vector<OpId> deps) {
+    Op op;
+    op.kind = kind;
+    op.stream = kind == OpKind::kKernel ? Stream::kCompute : Stream::kSend;
+    op.rank_class = stage;
+    std::erase_if(deps, [](OpId dep) { return dep.value < 0; });
+    op.deps = std::move(deps);
+    program.ops.push_back(std::move(op));
+    return OpId{static_cast<int>(program.ops.size()) - 1};
+  };
+  const auto run = [&](int stage, Seconds time, OpId input) {
+    last[stage] = add(OpKind::kKernel, stage, {last[stage], input});
+    program.ops.back().time = time;
+    return last[stage];
+  };
+  const auto send = [&](int stage, OpId result) {
+    const OpId sent = add(OpKind::kCollective, stage, {result});
+    program.calls.push_back({.kind = stage, .full = full, .payload = full, .launches = 1});
+    program.ops.back().call = CallId{static_cast<int>(program.calls.size()) - 1};
+    return sent;
+  };
+  OpId input = send(0, run(0, forward, OpId{}));
+  for (int m = 0; m < micro_batches; ++m) {
+    const bool another = m + 1 < micro_batches;
+    const OpId next = another ? send(0, run(0, forward, OpId{})) : OpId{};
+    run(1, forward, input);
+    const OpId gradient = send(1, run(1, backward, OpId{}));
+    run(0, backward, gradient);
+    input = next;
+  }
+  return program;
+}
+
+struct SendShape {
+  const char* name;
+  int nodes;
+  int gpus;
+  int nics;
+  ProcessGroup pipeline;
+  double send;  // of 1 MB by each rank, in seconds
+};
+
+class TwoStagesTest : public testing::TestWithParam<SendShape> {};
+
+// The first micro-batch goes through both stages. From then on each stage has work for the time of
+// two sends, and every second micro-batch waits for them.
+TEST_P(TwoStagesTest, TakeTheClosedFormInBothEngines) {
+  const SendShape shape = GetParam();
+  Scenario s = SmallScenario(shape.nodes, shape.gpus);
+  s.cluster.fabric.nics_per_node = shape.nics;
+  s.cluster.calibration.collective_launch.value = 0;
+  const NetworkModel network = NetworkOf(s.cluster, shape.pipeline);
+  for (const int micro_batches : {1, 2, 3, 4, 9}) {
+    SCOPED_TRACE(std::to_string(micro_batches) + " micro-batches");
+    const double forward = 1e-3;
+    const double backward = 2e-3;
+    const StepProgram program =
+        TwoStages(micro_batches, Seconds::Count(forward), Seconds::Count(backward),
+                  Bytes::Count(1'000'000), shape.pipeline);
+    const auto calls = LowerAll(program, network, s.algorithm);
+
+    const auto fluid =
+        InChild([&] { return std::vector{RunFluid(program, calls, network).end.seconds()}; });
+    const auto message = InChild(
+        [&] { return std::vector{RunMessages(program, network, s.algorithm).end.seconds()}; });
+
+    const int waits = micro_batches + micro_batches % 2;
+    const double expected = (micro_batches + 1) * (forward + backward) + waits * shape.send;
+    ASSERT_EQ(fluid.size(), 1u);
+    ASSERT_EQ(message.size(), 1u);
+    EXPECT_NEAR(fluid[0] / expected, 1.0, 1e-6);
+    EXPECT_NEAR(message[0] / expected, 1.0, 1e-6);
+  }
+}
+
+// 12.5 GB/s and 5 us of a NIC, 100 GB/s and 2 us of a GPU link.
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, TwoStagesTest,
+    testing::Values(SendShape{"four_on_a_nic", 2, 4, 1, {2, 4}, 5e-6 + 4 * 80e-6},
+                    SendShape{"two_on_a_nic", 2, 4, 2, {2, 4}, 5e-6 + 2 * 80e-6},
+                    SendShape{"a_nic_each", 4, 4, 4, {2, 8}, 5e-6 + 80e-6},
+                    SendShape{"in_a_node", 1, 4, 1, {2, 2}, 2e-6 + 10e-6},
+                    SendShape{"neighbours", 2, 4, 1, {2, 1}, 2e-6 + 10e-6}),
+    [](const testing::TestParamInfo<SendShape>& info) { return std::string(info.param.name); });
+
+// Stages that share a node have what a communicator of theirs would have: the NICs of their GPUs.
+TEST(Pipeline, CollectivesOfStagesInOneNodeTakeTheirOwnNics) {
+  Scenario s = SmallScenario(2, 4);
+  s.cluster.fabric.nics_per_node = 2;
+  s.cluster.calibration.collective_launch.value = 0;
+  const NetworkModel network = NetworkOf(s.cluster, {2, 2});
+  StepProgram program;
+  program.rank_classes = {"stage 0", "stage 1"};
+  program.kinds = {{"sum", CollectiveOp::kAllGather, {2, 4}, "data", 0, 0}};
+  const Bytes full = Bytes::Count(2'000'000);
+  for (int stage = 0; stage < 2; ++stage) {
+    program.calls.push_back({.kind = 0, .full = full, .payload = full, .launches = 1});
+    Op op;
+    op.kind = OpKind::kCollective;
+    op.stream = Stream::kGather;
+    op.rank_class = stage;
+    op.call = CallId{stage};
+    program.ops.push_back(op);
+  }
+  const auto calls = LowerAll(program, network, s.algorithm);
+
+  const auto fluid =
+      InChild([&] { return std::vector{RunFluid(program, calls, network).end.seconds()}; });
+  const auto message = InChild(
+      [&] { return std::vector{RunMessages(program, network, s.algorithm).end.seconds()}; });
+
+  // Two pairs of each stage share its NIC; the other stage's are on the other one.
+  const double expected = 5e-6 + 2 * 80e-6;
+  ASSERT_EQ(fluid.size(), 1u);
+  ASSERT_EQ(message.size(), 1u);
+  EXPECT_NEAR(fluid[0] / expected, 1.0, 1e-6);
+  EXPECT_NEAR(message[0] / expected, 1.0, 1e-6);
+}
+
+// Four stages in every node, and context-parallel groups that leave it: they share the node's NICs
+// with the other stages' reductions.
+TEST(Pipeline, CollectivesThatLeaveTheNodeMeetThoseOfOtherStages) {
+  Scenario s = SmallScenario(4, 4);
+  s.cluster.fabric.nics_per_node = 2;
+  s.zero.stage = 1;
+  s.model.layers = 8;
+  s.parallel.order = RankOrder::kTensorPipelineData;
+  s.parallel.pipeline = 4;
+  s.parallel.context = 2;
+  const auto step = [&](Engine engine) {
+    const auto seconds =
+        InChild([&] { return std::vector{Simulate(s, engine).report.step.seconds()}; });
+    return seconds.empty() ? 0 : seconds[0];
+  };
+  EXPECT_NEAR(step(Engine::kFluid) / step(Engine::kMessage), 1.0, 0.002);
+
+  // A pass of a stage that has its nodes for itself stays one operation.
+  const auto passes = [](const Scenario& scenario) {
+    int kernels = 0;
+    for (const Op& op : Prepare(scenario).program.ops) kernels += op.inline_calls.empty() ? 0 : 1;
+    return kernels;
+  };
+  EXPECT_EQ(passes(s), 0);
+  s.parallel.order = RankOrder::kTensorDataPipeline;
+  EXPECT_EQ(passes(s), 2 * 4);
+}
+
+TEST(Pipeline, MessagesOfEveryStageCount) {
+  const ProcessGroup pipeline{2, 4};
+  StepProgram program =
+      TwoStages(1, Seconds::Millis(1), Seconds::Millis(1), Bytes::Count(8), pipeline);
+  // Four sums of pairs, inside of a kernel: two messages a rank each.
+  program.kinds.push_back({"sum", CollectiveOp::kAllReduce, {2, 1}, "tensor", 0, 0});
+  program.calls.push_back({.kind = 2, .full = Bytes::Count(8), .payload = Bytes::Count(8)});
+  program.ops[0].inline_calls = {{CallId{2}, 4}};
+  const NetworkModel network = NetworkOf(SmallScenario(2, 4).cluster, pipeline);
+  const auto sent = InChild([&] {
+    const Timeline t = RunMessages(program, network, CollectiveAlgorithm::kRing);
+    return std::vector{static_cast<double>(t.activities)};
+  });
+  // Of four ranks: two sends, 4 kernels of which one is in 4 parts, 4 x 2 messages.
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0], 4 * (2 + 3 + 4 + 8));
+
+  program.ops[0].inline_calls[0].count = 10'000'000;
   try {
-    RunMessages(step.program, step.network, s.algorithm);
+    RunMessages(program, network, CollectiveAlgorithm::kRing);
     FAIL() << "no limit was reported";
   } catch (const EngineLimit& e) {
-    EXPECT_STREQ(e.what(), "the message engine does not simulate pipelines; use the fluid engine");
+    EXPECT_STREQ(e.what(),
+                 "the message engine would send 8e+07 messages, more than its limit of 1e+07; use "
+                 "the fluid engine, or a smaller cluster or model");
   }
 }
 

@@ -31,6 +31,9 @@ constexpr double kAgreement = 0.01;
 // which no count of loads sees.
 constexpr double kAgreementOnUnevenNics = 0.08;
 
+// Where the sends of several GPUs share a NIC with a ring.
+constexpr double kAgreementOnSharedNics = 0.016;
+
 std::string TraceOf(unsigned seed) {
   return "seed " + std::to_string(seed);
 }
@@ -119,7 +122,7 @@ TEST(Properties, TwiceAsFastPartsHalveTheStep) {
 TEST(Properties, NoLinkCarriesMoreThanItsRate) {
   for (unsigned seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE(TraceOf(seed));
-    const Scenario s = RandomScenario(seed);
+    const Scenario s = RandomAlike(seed);
     const PreparedStep prepared = Prepare(s);
     std::vector<Seconds> seconds(prepared.network.links.size());
     for (std::size_t i = 0; i < prepared.program.calls.size(); ++i) {
@@ -155,7 +158,7 @@ TEST(Properties, NoLinkCarriesMoreThanItsRate) {
 TEST(Properties, WhatLeavesNodesArrivesAtNodesAndIsWhatTheReportSays) {
   for (unsigned seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE(TraceOf(seed));
-    const Scenario s = RandomScenario(seed);
+    const Scenario s = RandomAlike(seed);
     const PreparedStep prepared = Prepare(s);
     double out = 0;
     double in = 0;
@@ -259,6 +262,46 @@ TEST(Properties, RenumberedRanksOfASymmetricClusterTakeTheSameTime) {
   EXPECT_GT(renumbered, 0);
 }
 
+// The seeds of 1 to 1500 that agree least: a NIC is shared out to sends and collectives by tasks in
+// one engine, by messages in the other.
+TEST(Properties, EnginesAgreeLessWhereSendsShareNicsWithCollectives) {
+  for (const unsigned seed : {229U, 664U}) {
+    SCOPED_TRACE(TraceOf(seed));
+    Scenario s = RandomPipeline(seed);
+    EXPECT_NEAR(StepOf(s, Engine::kFluid) / StepOf(s, Engine::kMessage), 1.0,
+                kAgreementOnSharedNics);
+    // With a NIC a GPU, both send one message at a time on each.
+    s.cluster.fabric.nics_per_node = s.cluster.node.gpus;
+    s.cluster.fabric.oversubscription = 1;
+    EXPECT_NEAR(StepOf(s, Engine::kFluid) / StepOf(s, Engine::kMessage), 1.0, 0.001);
+  }
+}
+
+// Nodes are alike whatever NICs they have.
+TEST(Properties, RenumberedNodesOfAPipelineTakeTheSameTime) {
+  int renumbered = 0;
+  for (unsigned seed = 1; seed <= kSeeds; ++seed) {
+    SCOPED_TRACE(TraceOf(seed));
+    const Scenario s = RandomPipeline(seed);
+    const PreparedStep prepared = Prepare(s);
+    const int gpus = s.cluster.node.gpus;
+    std::vector<int> turned;
+    for (int rank = 0; rank < s.world_size(); ++rank) {
+      turned.push_back((s.cluster.nodes - 1 - rank / gpus) * gpus + rank % gpus);
+    }
+    renumbered += s.cluster.nodes > 1 ? 1 : 0;
+    const auto end = [&](const std::vector<int>& gpu_of_rank) {
+      const auto seconds = InChild([&] {
+        return std::vector{RunMessages(prepared.program, prepared.network, s.algorithm, gpu_of_rank)
+                               .end.seconds()};
+      });
+      return seconds.empty() ? 0 : seconds[0];
+    };
+    EXPECT_NEAR(end(turned) / end({}), 1.0, kRounding);
+  }
+  EXPECT_GT(renumbered, 0);
+}
+
 // The counterpart: ranks that are spread over the nodes make a ring leave its node at every hop.
 TEST(Properties, RanksThatAreNotKeptTogetherTakeLonger) {
   const Scenario s = SmallScenario(2, 4);
@@ -286,6 +329,14 @@ TEST(Properties, EnginesAgree) {
   for (unsigned seed = 101; seed <= 112; ++seed) {
     SCOPED_TRACE(TraceOf(seed));
     const Scenario s = RandomScenario(seed);
+    EXPECT_NEAR(StepOf(s, Engine::kFluid) / StepOf(s, Engine::kMessage), 1.0, kAgreement);
+  }
+}
+
+TEST(Properties, EnginesAgreeOnPipelines) {
+  for (unsigned seed = 1; seed <= kSeeds; ++seed) {
+    SCOPED_TRACE(TraceOf(seed));
+    const Scenario s = RandomPipeline(seed);
     EXPECT_NEAR(StepOf(s, Engine::kFluid) / StepOf(s, Engine::kMessage), 1.0, kAgreement);
   }
 }

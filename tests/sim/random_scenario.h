@@ -1,10 +1,14 @@
-// Small scenarios drawn from a seed: every strategy and knob on clusters of up to 12 GPUs.
+// Small scenarios drawn from a seed: every strategy and knob on clusters of up to 16 GPUs.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <initializer_list>
 #include <random>
+#include <stdexcept>
 
+#include "models/parallel/groups.h"
+#include "models/parallel/scenario_groups.h"
 #include "models/scenario/scenario.h"
 #include "tests/sim/scenarios.h"
 
@@ -111,7 +115,8 @@ inline void DrawOffload(Draws* draws, Scenario* s) {
   offload.parameters_pinned = draws->Coin();
 }
 
-inline Scenario RandomScenario(unsigned seed) {
+// A scenario whose ranks all do the same.
+inline Scenario RandomAlike(unsigned seed) {
   Draws draws(seed);
   Scenario s = SmallScenario(draws.From({1, 2, 3}), draws.From({1, 2, 4}));
   s.model.layers = 2;
@@ -151,6 +156,59 @@ inline Scenario RandomScenario(unsigned seed) {
         .frozen_bits = draws.From({16, 8, 4})};
   }
   return s;
+}
+
+// Whether the ranks can be divided as asked and every group lies in whole nodes alike.
+inline bool HasRegularGroups(const Scenario& s) {
+  try {
+    return IsRegular(ProcessGroupsOf(s).pipeline, s.cluster.node.gpus);
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
+// Divides the ranks anew, with a pipeline of two stages at least: as Megatron numbers them or with
+// the stages in one node, 1F1B or interleaved, and other parallelism inside of the stages.
+inline Scenario DrawStages(Draws* draws, Scenario s) {
+  const int gpus = s.cluster.node.gpus;
+  s.cluster.nodes = draws->From({1, 2, 2, 3, 4, 4});
+  ParallelSpec& parallel = s.parallel;
+  parallel = {};
+  parallel.pipeline = draws->From({2, 2, 3, 4, 4, 8});
+  parallel.virtual_stages = draws->From({1, 1, 2});
+  parallel.order = draws->From({RankOrder::kTensorDataPipeline, RankOrder::kTensorPipelineData});
+  parallel.tensor = draws->From({1, 1, 2, gpus});
+  parallel.sequence_parallel = draws->Coin();
+  parallel.context = draws->From({1, 1, 2});
+  s.model.layers = parallel.pipeline * parallel.virtual_stages * draws->From({1, 2});
+  const int rounds = draws->From({1, 2});
+  s.training.gradient_accumulation_steps =
+      parallel.virtual_stages > 1 ? rounds * parallel.pipeline : draws->From({1, 3, 4, 8});
+  // Groups of a node have the data-parallel ranks that are there.
+  const int data = s.world_size() / (parallel.tensor * parallel.pipeline);
+  const int local = std::min(s.data_ranks_per_node(), data);
+  if (s.model.mixture && s.zero.stage != 3) parallel.expert = draws->From({1, std::max(1, local)});
+  if (s.zero.shard_size > 0) s.zero.shard_size = local == 1 ? 0 : local;
+  if (s.zero.secondary_partition_size > 1) s.zero.secondary_partition_size = local;
+  if (!s.fsdp) return s;
+  if (s.fsdp->shard_size > 0) s.fsdp->shard_size = local == 1 ? 0 : local;
+  if (s.fsdp->secondary_partition_size > 1) s.fsdp->secondary_partition_size = local;
+  return s;
+}
+
+// A scenario with a pipeline.
+inline Scenario RandomPipeline(unsigned seed) {
+  const Scenario alike = RandomAlike(seed);
+  Draws draws(seed + 1'000'000);
+  while (true) {
+    Scenario s = DrawStages(&draws, alike);
+    if (HasRegularGroups(s)) return s;
+  }
+}
+
+// One of both.
+inline Scenario RandomScenario(unsigned seed) {
+  return seed % 3 == 0 ? RandomPipeline(seed) : RandomAlike(seed);
 }
 
 }  // namespace zerosim

@@ -365,7 +365,7 @@ TEST(MakeReport, OfRealTimelinesAddsUp) {
       const Bytes terms = m.parameters + m.gradients + m.optimizer + m.secondary_shard +
                           m.live_parameters + m.buffers + m.activations + m.logits + m.context;
       return std::vector{r.step.seconds(),
-                         (r.forward + r.backward + r.optimizer).seconds(),
+                         (r.forward + r.backward + r.bubble + r.optimizer).seconds(),
                          shares.seconds(),
                          r.communication.seconds(),
                          r.exposed_communication.seconds(),

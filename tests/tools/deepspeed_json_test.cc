@@ -79,7 +79,7 @@ TEST(ExportDeepSpeed, IsReadAgainAsTheSameForEveryShippedScenario) {
 
 TEST(ExportDeepSpeed, IsReadAgainAsTheSameForRandomScenarios) {
   for (unsigned seed = 0; seed < 300; ++seed) {
-    Scenario s = RandomScenario(seed);
+    Scenario s = RandomAlike(seed);
     if (s.fsdp) continue;
     Draws draws(seed + 1000);
     s.training.precision = draws.From({Precision::kFp16, Precision::kBf16});
