@@ -1,9 +1,10 @@
 // The default engine: every collective is one fluid on the classes of links.
 //
-// A stage of a collective is a SimGrid parallel task that puts its bytes on each link class in
-// proportion; a kernel is a task on the GPU of its rank class. What runs at the same time shares
-// links and GPUs max-min fairly. Latencies, launches and host time are delays. Cost: about 10 us of
-// wall time an operation, whatever the number of GPUs.
+// A stage of a collective puts its bytes on each link class in proportion; a kernel runs on the GPU
+// of its rank class. What runs at the same time shares links and GPUs max-min fairly: SimGrid's
+// parallel tasks where it meets, timers where it does not (fluid_platform.h). Latencies, launches
+// and host time are delays. Cost: about 1 us of wall time an operation that meets no other and 10
+// us one that does, whatever the number of GPUs.
 //
 // While a collective runs on a GPU its kernels run at 1 - GpuSpec::collective_share of their rate,
 // which stands for the SMs and the memory bandwidth that a NCCL kernel takes.
