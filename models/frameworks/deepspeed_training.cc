@@ -79,8 +79,9 @@ void DeepSpeedImporter::ImportGradientPrecision() {
   } else if (stage_ < 2) {
     file_.Report(
         entry, path,
-        fmt::format("gradients in fp32 are modelled as DeepSpeed's in stages 2 and 3 only, not in stage {}",
-                    stage_));
+        fmt::format(
+            "gradients in fp32 are modelled as DeepSpeed's in stages 2 and 3 only, not in stage {}",
+            stage_));
   } else if (!OwnWins(entry, path, "zero.gradient_precision", "fp32")) {
     PutText(&zero_, "gradient_precision", "fp32", entry);
   }

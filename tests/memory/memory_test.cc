@@ -1,6 +1,7 @@
 #include "models/memory/memory.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -542,7 +543,10 @@ TEST(ActivationMemory, AgreesWithThePaperSumOfTheTutorialsPeak) {
 }
 
 TEST(ActivationMemory, CountsLogitsTheirCopyAndItsGradient) {
-  EXPECT_EQ(ActivationMemoryOf(Tutorial()).logits, Bytes::Count(std::int64_t{12} * 512 * 50304));
+  Scenario s = Tutorial();
+  EXPECT_EQ(ActivationMemoryOf(s).logits, Bytes::Count(std::int64_t{12} * 512 * 50304));
+  s.compute.loss_memory = 2;
+  EXPECT_EQ(ActivationMemoryOf(s).logits, Bytes::Count(std::int64_t{2} * 512 * 50304));
 }
 
 // 512 tokens in parts of 128, and of at most 74.
@@ -554,15 +558,91 @@ TEST(ActivationMemory, CountsTheLogitsOfOneChunk) {
   EXPECT_EQ(ActivationMemoryOf(s).logits, Bytes::Count(std::int64_t{12} * 74 * 50304));
 }
 
-TEST(StaticMemory, DoublesTheGradientShardInFp32) {
+TEST(StaticMemory, DoublesGradientsInFp32) {
   for (const int stage : {0, 1, 2, 3}) {
     Scenario s = Tutorial();
     s.zero.stage = stage;
     const ModelLayout layout = Layout(s.model);
     const Bytes half = StaticMemoryOf(s, layout).gradients;
     s.zero.gradient_precision = GradientPrecision::kFp32;
-    EXPECT_EQ(StaticMemoryOf(s, layout).gradients, (stage < 2 ? 1 : 2) * half) << stage;
+    EXPECT_EQ(StaticMemoryOf(s, layout).gradients, 2 * half) << stage;
   }
+}
+
+// Megatron-LM's table of its distributed optimizer (docs/source/api-guide/dist_optimizer.md), bytes
+// a parameter with bf16 weights and fp32 gradients over d ranks: 18 without it, 6 + 12 / d with it.
+TEST(StaticMemory, IsWhatMegatronStatesForItsDistributedOptimizer) {
+  Scenario s = Tutorial();
+  s.zero.gradient_precision = GradientPrecision::kFp32;
+  const std::int64_t p = 64'000'000;
+
+  s.zero.stage = 0;
+  EXPECT_EQ(StaticMemoryOf(s, OneMatrix(p)).allocated(), Bytes::Count(18 * p));
+  s.zero.stage = 1;
+  EXPECT_EQ(StaticMemoryOf(s, OneMatrix(p)).allocated(), Bytes::Count(6 * p + 12 * p / 64));
+  // Context-parallel ranks hold the same weights: they share the states too. Stages of a pipeline
+  // do not.
+  s.parallel.context = 4;
+  EXPECT_EQ(StaticMemoryOf(s, OneMatrix(p)).allocated(), Bytes::Count(6 * p + 12 * p / 64));
+  s.parallel.tensor = 8;
+  EXPECT_EQ(StaticMemoryOf(s, OneMatrix(p)).allocated(), Bytes::Count(6 * p + 12 * p / 8));
+}
+
+TransformerSpec TwoLayerLlama() {
+  return {.name = "llama",
+          .layers = 2,
+          .hidden = 64,
+          .heads = 4,
+          .kv_heads = 2,
+          .ffn_hidden = 96,
+          .vocabulary = 1000,
+          .position = Position::kRotary,
+          .gated_mlp = true,
+          .biases = false,
+          .tied_embeddings = false};
+}
+
+// By hand, one of each shape however many layers have it: QKV (64 + 2 * 32) x 64, output 64 x 64,
+// MLP in 192 x 64, MLP out 64 x 96; the head's, 1000 x 64, while it runs.
+TEST(StaticMemory, KeepsAPlaceholderOfEachShapeWithFusedWeightGradients) {
+  Scenario s = Tutorial();
+  s.model = TwoLayerLlama();
+  s.zero.contiguous_gradients = false;
+  const ModelLayout layout = Layout(s.model);
+  const Bytes blocks = Bytes::Count(2 * 64 * (128 + 64 + 192 + 96));
+  const Bytes head = Bytes::Count(2 * 1000 * 64);
+  const auto added = [&](int stage) {
+    s.zero.stage = stage;
+    s.zero.fused_weight_gradients = false;
+    const Bytes buffers = StaticMemoryOf(s, layout).buffers;
+    const Bytes logits = ActivationMemoryOf(s).logits;
+    s.zero.fused_weight_gradients = true;
+    return std::pair(StaticMemoryOf(s, layout).buffers - buffers,
+                     ActivationMemoryOf(s).logits - logits);
+  };
+
+  EXPECT_EQ(added(0), std::pair(blocks, head));
+  EXPECT_EQ(added(1), std::pair(blocks, head));
+  EXPECT_EQ(added(2), std::pair(Bytes(), Bytes()));
+  EXPECT_EQ(added(3), std::pair(Bytes(), Bytes()));
+  s.zero.stage = 0;
+  s.fsdp.emplace();
+  EXPECT_EQ(added(0), std::pair(Bytes(), Bytes()));
+}
+
+// SiLU's output, 2 bytes of f a token, is computed again; GELU's is the next matrix's input.
+TEST(ActivationMemory, ComputesAFusedActivationAgain) {
+  Scenario s = Tutorial();
+  s.model = TwoLayerLlama();
+  s.training.checkpointing = Checkpointing::kNone;
+  const Bytes whole = ActivationMemoryOf(s).saved_per_layer;
+  s.compute.fused_activation = true;
+  EXPECT_EQ(whole - ActivationMemoryOf(s).saved_per_layer, Bytes::Count(2 * 96 * 512));
+
+  s.model.gated_mlp = false;
+  const Bytes fused = ActivationMemoryOf(s).saved_per_layer;
+  s.compute.fused_activation = false;
+  EXPECT_EQ(ActivationMemoryOf(s).saved_per_layer, fused);
 }
 
 }  // namespace

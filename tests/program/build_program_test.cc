@@ -317,6 +317,25 @@ TEST(BuildProgram, AllReducesBucketsWithinTheRanksOfACopy) {
   EXPECT_EQ(4 * replicas, reduced);
 }
 
+// Stages 0 and 1 send gradients as they keep them; DeepSpeed's others in the type of the weights.
+TEST(BuildProgram, SendsGradientsInFp32BelowStage2) {
+  for (const int stage : {0, 1, 2, 3}) {
+    Scenario s = SmallScenario(2, 4);
+    s.zero.stage = stage;
+    const auto sent = [&] {
+      const StepProgram program = Build(s);
+      Bytes sum;
+      for (const Call& call : program.calls) {
+        if (program.kinds[call.kind].name == "gradients") sum += call.payload;
+      }
+      return sum;
+    };
+    const Bytes half = sent();
+    s.zero.gradient_precision = GradientPrecision::kFp32;
+    EXPECT_EQ(sent(), (stage < 2 ? 2 : 1) * half) << stage;
+  }
+}
+
 // A weight above reduce_bucket_size has no place in the flat buffer, and none has without
 // contiguous_gradients: both go the way of reduce_scatter: true, qgZ included.
 TEST(BuildProgram, ScattersWhatHasNoFlatBucket) {

@@ -33,7 +33,8 @@ struct Bound {
 constexpr Bound kBounds[] = {
     {"llm_foundry_one_node", "llm_foundry", "", Bound::Split::kCalibration, 142, 0.04, 0.03, 0.02},
     {"llm_foundry_several_nodes", "llm_foundry", "", Bound::Split::kTest, 32, 0.035, 0.025, 0.035},
-    {"torchtitan", "torchtitan", "", Bound::Split::kBoth, 5, 0.08, 0.08, 0.08},
+    {"torchtitan", "torchtitan", "", Bound::Split::kBoth, 7, 0.115, 0.1, 0.115},
+    {"simumax", "simumax_b200", "", Bound::Split::kBoth, 16, 0.18, 0.18, 0.18},
     {"azure_175b", "deepspeed_azure", "GPT-175B", Bound::Split::kBoth, 19, 0.035, 0.025, 0.02},
     {"azure", "deepspeed_azure", "", Bound::Split::kBoth, 27, 0.065, 0.05, 0.055},
 };
@@ -64,7 +65,7 @@ TEST_P(PublishedRunsTest, StepTimesAreWithinTheStatedErrors) {
     if (*bound.group != '\0' && row.row.group != bound.group) continue;
     if (bound.split == Bound::Split::kCalibration && !row.row.calibration) continue;
     if (bound.split == Bound::Split::kTest && row.row.calibration) continue;
-    errors.push_back(*row.step_error());
+    if (row.row.step_time) errors.push_back(*row.step_error());
   }
 
   const ErrorSummary s = Summarize(errors);
@@ -81,17 +82,41 @@ INSTANTIATE_TEST_SUITE_P(Sources, PublishedRunsTest, testing::ValuesIn(kBounds),
                            return std::string(info.param.name);
                          });
 
-// What PyTorch reports is reserved memory, predictions are of allocated: below, and not far.
-TEST(PublishedRuns, PeaksOfTorchtitanAreAtMostAnEighthBelowWhatWasReserved) {
-  std::size_t rows = 0;
-  for (const ValidatedRow& row : Predict("torchtitan")) {
-    if (!row.row.memory) continue;
-    ++rows;
-    EXPECT_LE(*row.memory_error(), 0.02) << row.row.id;
-    EXPECT_GE(*row.memory_error(), -0.125) << row.row.id;
+struct MemoryBound {
+  const char* file;
+  std::size_t rows;
+  double mean;
+  double worst;
+};
+
+// Nothing is fitted to these rows. torchtitan reports what PyTorch reserved, SimuMax what was
+// allocated.
+constexpr MemoryBound kMemoryBounds[] = {
+    {"torchtitan", 7, 0.05, 0.16},
+    {"simumax_b200", 16, 0.015, 0.045},
+};
+
+class PublishedMemoryTest : public testing::TestWithParam<MemoryBound> {};
+
+TEST_P(PublishedMemoryTest, PeaksAreWithinTheStatedErrors) {
+  const MemoryBound bound = GetParam();
+
+  std::vector<double> errors;
+  for (const ValidatedRow& row : Predict(bound.file)) {
+    if (row.row.memory) errors.push_back(*row.memory_error());
   }
-  EXPECT_EQ(rows, 2u);
+
+  const ErrorSummary s = Summarize(errors);
+  std::printf("  %zu rows: mean %.1f %%, worst %.1f %%\n", s.count, 100 * s.mean, 100 * s.worst);
+  EXPECT_EQ(s.count, bound.rows);
+  EXPECT_LE(s.mean, bound.mean);
+  EXPECT_LE(s.worst, bound.worst);
 }
+
+INSTANTIATE_TEST_SUITE_P(Sources, PublishedMemoryTest, testing::ValuesIn(kMemoryBounds),
+                         [](const testing::TestParamInfo<MemoryBound>& info) {
+                           return std::string(info.param.file);
+                         });
 
 }  // namespace
 }  // namespace zerosim

@@ -80,6 +80,9 @@ std::vector<std::string> LeftOut(const ZeroConfig& zero) {
   if (zero.gradient_precision == GradientPrecision::kFp32 && zero.stage < 2) {
     left_out.emplace_back("zero.gradient_precision: below stage 2 it is Megatron-LM's");
   }
+  if (zero.fused_weight_gradients) {
+    left_out.emplace_back("zero.fused_weight_gradients: Megatron-LM's");
+  }
   return left_out;
 }
 
