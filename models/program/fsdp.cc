@@ -1,8 +1,5 @@
 #include "models/program/fsdp.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "models/compute/compute.h"
 #include "models/program/gather_call.h"
 #include "models/program/kernel_bytes.h"

@@ -110,8 +110,10 @@ void GradientReducer::Reduce(const Label& label) {
     });
     const std::vector<int> divided(experts, plain.end());
     plain.erase(experts, plain.end());
-    if (!plain.empty()) {
-      HasTwoHops() ? ReduceQuantizedBucket(plain, label) : ReduceTogether(plain, label);
+    if (!plain.empty() && HasTwoHops()) {
+      ReduceQuantizedBucket(plain, label);
+    } else if (!plain.empty()) {
+      ReduceTogether(plain, label);
     }
     if (!divided.empty()) ReduceTogether(divided, label, Communicator::kExpertData);
   }

@@ -38,7 +38,7 @@ TEST(ParallelismErrors, RefuseRanksWithUnlikeNumbersOfExperts) {
 TEST(ParallelismErrors, AsynchronousTensorParallelismNeedsSequenceParallelism) {
   EXPECT_EQ(
       ErrorOf(SmallScenario() + "parallelism: {tensor: 2, tensor_overlap: async}\n"),
-      "s.yaml:11:41: error: parallelism.tensor_overlap: async needs parallelism.sequence: true; "
+      "s.yaml:11:42: error: parallelism.tensor_overlap: async needs parallelism.sequence: true; "
       "an all-reduce of whole sums has no chunks that products could start with\n"
       "  parallelism: {tensor: 2, tensor_overlap: async}\n"
       "                                           ^\n");

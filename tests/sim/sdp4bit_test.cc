@@ -22,7 +22,7 @@ Scenario Sdp4Bit(int stage) {
   return s;
 }
 
-std::vector<double> Run(const Scenario& s, Engine engine) {
+std::vector<double> NumbersOf(const Scenario& s, Engine engine) {
   return InChild([&] {
     const StepReport r = Simulate(s, engine).report;
     return std::vector{r.step.seconds(),
@@ -37,8 +37,8 @@ std::vector<double> Run(const Scenario& s, Engine engine) {
 
 TEST(Sdp4Bit, IsTheSameInBothEngines) {
   for (const int stage : {1, 2}) {
-    const std::vector<double> fluid = Run(Sdp4Bit(stage), Engine::kFluid);
-    const std::vector<double> message = Run(Sdp4Bit(stage), Engine::kMessage);
+    const std::vector<double> fluid = NumbersOf(Sdp4Bit(stage), Engine::kFluid);
+    const std::vector<double> message = NumbersOf(Sdp4Bit(stage), Engine::kMessage);
     ASSERT_EQ(fluid.size(), 7u);
     ASSERT_EQ(message.size(), 7u);
     EXPECT_NEAR(fluid[0] / message[0], 1, 0.01) << stage;
@@ -49,7 +49,7 @@ TEST(Sdp4Bit, IsTheSameInBothEngines) {
 // byte and a scale for 2048; each of 4 GPUs sends 2/3 of its quarter of the gradients, in half a
 // byte and a scale for 128.
 TEST(Sdp4Bit, SendsAQuarterOfWhatPlainRefreshAndReduceScatterSend) {
-  const std::vector<double> values = Run(Sdp4Bit(1), Engine::kFluid);
+  const std::vector<double> values = NumbersOf(Sdp4Bit(1), Engine::kFluid);
 
   ASSERT_EQ(values.size(), 7u);
   const double refresh = 11.0 / 12 * (0.5 + 4.0 / 2048) / 2;
@@ -58,7 +58,7 @@ TEST(Sdp4Bit, SendsAQuarterOfWhatPlainRefreshAndReduceScatterSend) {
 }
 
 TEST(Sdp4Bit, CountsOneEventOfADifferenceAndTwoOfAGradient) {
-  const std::vector<double> values = Run(Sdp4Bit(2), Engine::kFluid);
+  const std::vector<double> values = NumbersOf(Sdp4Bit(2), Engine::kFluid);
 
   ASSERT_EQ(values.size(), 7u);
   EXPECT_EQ(values[2], 1);

@@ -44,6 +44,7 @@ ZeroConfig Sayable(ZeroConfig zero) {
   if (!zero.offload.parameters) zero.offload.parameters_pinned = false;
   if (zero.quantized_weights) zero.quantized_weights.emplace();
   if (zero.quantized_gradients) zero.quantized_gradients.emplace();
+  zero.weight_differences.reset();
   if (zero.stage == 0) zero.gradient_collective.reset();
   if (zero.stage < 2) zero.gradient_precision = {};
   if (zero.stage < 3) zero.shard_size = 0;
