@@ -1,13 +1,14 @@
 #include "models/topology_files/import_topology.h"
 
-#include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "models/scenario/document.h"
+#include "models/topology_files/fabric_yaml.h"
 #include "models/topology_files/gpu_kinds.h"
 #include "models/topology_files/nccl_topology.h"
 #include "models/topology_files/nvidia_smi_topology.h"
+#include "models/topology_files/slurm_topology.h"
 
 namespace zerosim {
 
@@ -20,11 +21,25 @@ ImportedTopology ImportTopology(TopologyFormat format, const std::string& path,
   if (!content.text) throw ScenarioError({{{path, 0, 0}, content.problem}}, {});
   problems.AddSource(path, *content.text);
   ImportedTopology imported;
-  const std::optional<NodeTopology> node =
-      format == TopologyFormat::kNccl ? ReadNcclTopology(*content.text, path, kind, &problems)
-                                      : ReadNvidiaSmiTopology(*content.text, path, kind, &problems);
+  const std::string& text = *content.text;
+  switch (format) {
+    case TopologyFormat::kNccl:
+      if (const auto node = ReadNcclTopology(text, path, kind, &problems)) {
+        imported.yaml = NodeYaml(*node, form);
+      }
+      break;
+    case TopologyFormat::kNvidiaSmi:
+      if (const auto node = ReadNvidiaSmiTopology(text, path, kind, &problems)) {
+        imported.yaml = NodeYaml(*node, form);
+      }
+      break;
+    case TopologyFormat::kSlurm:
+      if (const auto fabric = ReadSlurmTopology(text, path, &problems)) {
+        imported.yaml = FabricYaml(*fabric);
+      }
+      break;
+  }
   problems.ThrowIfAny();
-  imported.yaml = NodeYaml(node.value(), form);
   imported.warnings = problems.Warnings();
   imported.notes = problems.Notes();
   return imported;

@@ -9,7 +9,7 @@
 
 namespace zerosim {
 
-enum class TopologyFormat : std::uint8_t { kNccl, kNvidiaSmi };
+enum class TopologyFormat : std::uint8_t { kNccl, kNvidiaSmi, kSlurm };
 
 struct ImportedTopology {
   std::string yaml;
@@ -18,7 +18,7 @@ struct ImportedTopology {
 };
 
 // Reads the file at `path`. `gpu` is a name of gpu_kinds.h, or empty if the file or a default is to
-// say the GPU. Throws ScenarioError with all problems.
+// say the GPU; it and `form` are of nodes. Throws ScenarioError with all problems.
 ImportedTopology ImportTopology(TopologyFormat format, const std::string& path,
                                 const std::string& gpu, NodeForm form, const Files& files);
 

@@ -1,7 +1,7 @@
 // Any bytes as a file that describes a machine: it is read, into YAML that can be read, or refused
 // with a ScenarioError. Whatever else happens (a crash, another exception, a hang) is a fault.
 //
-// The first byte chooses the format ('A' to 'D', even ones as a graph), the rest is the file.
+// The first byte chooses the format (even ones a node as a graph), the rest is the file.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -18,7 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const zerosim::NodeForm form =
       data[0] % 2 == 0 ? zerosim::NodeForm::kGraph : zerosim::NodeForm::kNamedIfPossible;
   const zerosim::TopologyFormat formats[] = {zerosim::TopologyFormat::kNccl,
-                                             zerosim::TopologyFormat::kNvidiaSmi};
+                                             zerosim::TopologyFormat::kNvidiaSmi,
+                                             zerosim::TopologyFormat::kSlurm};
   try {
     const zerosim::ImportedTopology imported =
         zerosim::ImportTopology(formats[data[0] / 2 % std::size(formats)], "t", "", form,

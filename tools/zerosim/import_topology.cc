@@ -49,6 +49,8 @@ std::function<bool()> AddTopologies(CLI::App* import) {
                "XML file"));
   add_node(add("nvidia-smi-topo", TopologyFormat::kNvidiaSmi,
                "The node of a matrix that nvidia-smi topo -m printed", "text file"));
+  add("slurm-topology", TopologyFormat::kSlurm, "The fabric of Slurm's topology.conf",
+      "topology.conf");
   return [=] {
     for (const auto& [app, format] : formats) {
       if (!app->parsed()) continue;
