@@ -8,6 +8,7 @@
 #include "models/topology_files/gpu_kinds.h"
 #include "models/topology_files/nccl_topology.h"
 #include "models/topology_files/nvidia_smi_topology.h"
+#include "models/topology_files/simgrid_platform.h"
 #include "models/topology_files/slurm_topology.h"
 
 namespace zerosim {
@@ -35,6 +36,11 @@ ImportedTopology ImportTopology(TopologyFormat format, const std::string& path,
       break;
     case TopologyFormat::kSlurm:
       if (const auto fabric = ReadSlurmTopology(text, path, &problems)) {
+        imported.yaml = FabricYaml(*fabric);
+      }
+      break;
+    case TopologyFormat::kSimgrid:
+      if (const auto fabric = ReadSimgridPlatform(text, path, &problems)) {
         imported.yaml = FabricYaml(*fabric);
       }
       break;

@@ -9,7 +9,7 @@
 
 namespace zerosim {
 
-enum class TopologyFormat : std::uint8_t { kNccl, kNvidiaSmi, kSlurm };
+enum class TopologyFormat : std::uint8_t { kNccl, kNvidiaSmi, kSlurm, kSimgrid };
 
 struct ImportedTopology {
   std::string yaml;

@@ -1,13 +1,12 @@
 // A SimGrid platform (XML, DTD 3 and 4) as a fabric whose nodes are the platform's hosts.
 //
-// Read are <cluster> (a switch, FAT_TREE, TORUS or DRAGONFLY) and one <zone> or <AS> of hosts,
-// routers, links and routes. Each route of one link is a cable; of several links from one host they
-// are chained, the slowest counts and latencies add up. A route of the routing Full whose links are
-// a private one of each end and at most one of all (a backbone) is a switch.
+// Read are one <cluster> (a switch, FAT_TREE, TORUS or DRAGONFLY: simgrid_cluster.h) or one <zone>
+// or <AS> of hosts, routers, links and routes. There a route whose links no other route has is a
+// cable: of several links the slowest counts and latencies add up. Routes that lead over a link of
+// each end, all with the same rate, and at most one link between them are a switch.
 //
-// Refused: zones in zones, a link in routes of different ends other than that backbone, wifi links,
-// traces of changing rates. Not read: speeds and cores of hosts, disks, properties, trunks
-// of SPLITDUPLEX (each direction has the rate that is given, as here).
+// Refused: several zones, other routes that share links, <peer>, <cabinet>, <include>, bypasses and
+// traces of changing rates. Not read: speeds, cores and disks of hosts, properties.
 #pragma once
 
 #include <optional>

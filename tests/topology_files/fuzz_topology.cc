@@ -1,7 +1,8 @@
 // Any bytes as a file that describes a machine: it is read, into YAML that can be read, or refused
 // with a ScenarioError. Whatever else happens (a crash, another exception, a hang) is a fault.
 //
-// The first byte chooses the format (even ones a node as a graph), the rest is the file.
+// The first byte chooses the format: '@' and 'A' NCCL, 'B' and 'C' nvidia-smi, the first of each as
+// a graph; 'D' Slurm, 'F' SimGrid. The rest is the file.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -17,9 +18,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text(reinterpret_cast<const char*>(data + 1), size - 1);
   const zerosim::NodeForm form =
       data[0] % 2 == 0 ? zerosim::NodeForm::kGraph : zerosim::NodeForm::kNamedIfPossible;
-  const zerosim::TopologyFormat formats[] = {zerosim::TopologyFormat::kNccl,
-                                             zerosim::TopologyFormat::kNvidiaSmi,
-                                             zerosim::TopologyFormat::kSlurm};
+  const zerosim::TopologyFormat formats[] = {
+      zerosim::TopologyFormat::kNccl, zerosim::TopologyFormat::kNvidiaSmi,
+      zerosim::TopologyFormat::kSlurm, zerosim::TopologyFormat::kSimgrid};
   try {
     const zerosim::ImportedTopology imported =
         zerosim::ImportTopology(formats[data[0] / 2 % std::size(formats)], "t", "", form,

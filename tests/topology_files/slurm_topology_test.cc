@@ -148,8 +148,7 @@ TEST(SlurmTopology, HoldsToItsLimits) {
     text += "SwitchName=s" + std::to_string(i) + " Nodes=n" + std::to_string(i) + "x[0-99999]\n";
   }
 
-  EXPECT_NE(ImportError(kFormat, text).find("t:3:24: error: too many names\n"),
-            std::string::npos);
+  EXPECT_NE(ImportError(kFormat, text).find("t:3:24: error: too many names\n"), std::string::npos);
 }
 
 }  // namespace

@@ -51,6 +51,7 @@ std::function<bool()> AddTopologies(CLI::App* import) {
                "The node of a matrix that nvidia-smi topo -m printed", "text file"));
   add("slurm-topology", TopologyFormat::kSlurm, "The fabric of Slurm's topology.conf",
       "topology.conf");
+  add("simgrid", TopologyFormat::kSimgrid, "The fabric of a SimGrid platform", "XML file");
   return [=] {
     for (const auto& [app, format] : formats) {
       if (!app->parsed()) continue;
