@@ -24,6 +24,7 @@ ONLY_IN = {
     "simgrid/": ["sim", "tests"],
     "xbt/": ["sim"],
     "yaml-cpp/": ["models/scenario"],
+    "pugixml": ["models/topology_files"],
     "CLI/": ["tools/zerosim"],
     "nlohmann/": ["tools", "tests"],
     "openssl/": ["tools/zerosim"],
@@ -36,7 +37,7 @@ ONLY_IN = {
 }
 # Folders of models/ that the rest of models/ may not use: reading files is not arithmetic.
 # scenario.h is a plain value.
-READERS = ["models/scenario", "models/frameworks"]
+READERS = ["models/scenario", "models/frameworks", "models/topology_files"]
 SCENARIO_VALUE = "models/scenario/scenario.h"
 
 SUFFIXES = {".h", ".cc", ".cuh", ".cu"}

@@ -1,5 +1,7 @@
-// zerosim import: what a configuration of another framework becomes in a scenario.
+// zerosim import: what a file of another tool becomes in a scenario: a framework's configuration,
+// or a machine's topology.
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +11,7 @@
 #include "models/frameworks/import.h"
 #include "models/frameworks/sections_yaml.h"
 #include "tools/zerosim/command.h"
+#include "tools/zerosim/import_topology.h"
 
 namespace zerosim {
 namespace {
@@ -16,13 +19,17 @@ namespace {
 constexpr const char* kFooter =
     "What a key means that has no effect or is not modelled is said in comments or, if it would "
     "change\nthe step, as an error. A scenario can name the file instead: zero.deepspeed_config, "
-    "neox,\nmodel.huggingface.\n"
+    "neox,\nmodel.huggingface. What a topology does not say has a default and a comment: not in "
+    "the "
+    "file.\n"
     "\n"
     "Examples:\n"
     "  zerosim import deepspeed ds_config.json\n"
     "  zerosim import deepspeed ds_config.json --hidden 4096 --ranks 64\n"
     "  zerosim import huggingface config.json > scenarios/models/mine.yaml\n"
-    "  zerosim import neox configs/13B.yml --vocabulary 50432";
+    "  zerosim import neox configs/13B.yml --vocabulary 50432\n"
+    "  NCCL_TOPO_DUMP_FILE=topo.xml ./train && zerosim import nccl-topo topo.xml\n"
+    "  nvidia-smi topo -m > topo.txt && zerosim import nvidia-smi-topo topo.txt --gpu h200";
 
 struct ImportOptions {
   std::string file;
@@ -67,8 +74,8 @@ constexpr std::int64_t kMostVocabulary = 100'000'000;
 Command AddImport(CLI::App& zerosim) {
   const auto options = std::make_shared<ImportOptions>();
   ImportFacts* const facts = &options->facts;
-  CLI::App* app = zerosim.add_subcommand(
-      "import", "Print what another framework's configuration is in a scenario");
+  CLI::App* app =
+      zerosim.add_subcommand("import", "Print what another tool's file is in a scenario");
   app->require_subcommand(1);
   app->footer(kFooter);
   const auto add = [&](const std::string& name, const std::string& what, const std::string& file) {
@@ -92,7 +99,10 @@ Command AddImport(CLI::App& zerosim) {
   AddFact(neox, "--vocabulary", &facts->vocabulary, kMostVocabulary,
           "Padded vocabulary of the model, which GPT-NeoX does not say");
 
+  const std::function<bool()> import_topology = AddTopologies(app);
+
   return {app, [=] {
+            if (import_topology()) return;
             const Framework framework = huggingface->parsed() ? Framework::kHuggingFace
                                         : neox->parsed()      ? Framework::kNeox
                                                               : Framework::kDeepSpeed;
