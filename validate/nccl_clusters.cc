@@ -16,6 +16,8 @@
 namespace zerosim {
 namespace {
 
+constexpr std::int64_t kMostCount = 1'000'000;
+
 class Reader {
  public:
   explicit Reader(Problems* problems) : problems_(problems) {}
@@ -165,15 +167,14 @@ class Reader {
   }
 
   void Count(const Node& node, std::string_view key, int least, int* out) {
-    constexpr std::int64_t kMost = 1'000'000;
     const Node* value = node.Find(key);
     if (value == nullptr) return;
     const auto count = value->is_text() ? ParseInteger(value->text) : std::nullopt;
-    if (count && *count >= least && *count <= kMost) {
+    if (count && *count >= least && *count <= kMostCount) {
       *out = static_cast<int>(*count);
     } else {
       problems_->Add(value->where, fmt::format("{}: expected a whole number from {} to {}, got {}",
-                                               key, least, kMost, Describe(*value)));
+                                               key, least, kMostCount, Describe(*value)));
     }
   }
 

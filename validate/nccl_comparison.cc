@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace zerosim {
+namespace {
+
+constexpr std::array<std::int64_t, kSizeClasses - 1> kEnds{4'096, 262'144, 8'388'608, 268'435'456};
+
+}  // namespace
 
 bool NcclChoicePoint::agrees() const {
   return chosen && chosen->algorithm == logged.algorithm && chosen->protocol == logged.protocol &&
@@ -33,9 +38,6 @@ void CompareLog(const NcclCluster& cluster, const NcclRun& run, const NcclTestsL
 }
 
 std::size_t SizeClassOf(Bytes size) {
-  constexpr std::int64_t kKiB = 1024;
-  constexpr std::array<std::int64_t, kSizeClasses - 1> kEnds{4 * kKiB, 256 * kKiB, 8 * kKiB * kKiB,
-                                                             256 * kKiB * kKiB};
   const auto* const end = std::ranges::upper_bound(kEnds, size.count());
   return static_cast<std::size_t>(end - kEnds.begin());
 }

@@ -13,6 +13,13 @@
 namespace zerosim {
 namespace {
 
+constexpr std::string_view kSpace = " \t\r";
+constexpr std::string_view kChannelsHead = "channel{Lo..Hi}={";  // of channels in a choice
+constexpr std::array<std::string_view, 3> kColumns{"a time", "an algbw", "a busbw"};
+constexpr std::array<std::string_view, 18> kTypes{
+    "int8",     "uint8", "int32", "uint32", "int64",  "uint64", "half",     "float",    "double",
+    "bfloat16", "bf16",  "fp16",  "f8e4m3", "f8e5m2", "fp8",    "fp8_e4m3", "fp8_e5m2", "char"};
+
 struct Token {
   std::string_view text;
   int column = 0;  // from 1
@@ -21,7 +28,6 @@ using Tokens = std::span<const Token>;
 
 std::vector<Token> Split(std::string_view line) {
   std::vector<Token> tokens;
-  constexpr std::string_view kSpace = " \t\r";
   std::size_t at = line.find_first_not_of(kSpace);
   while (at != std::string_view::npos) {
     const std::size_t end = std::min(line.find_first_of(kSpace, at), line.size());
@@ -44,9 +50,6 @@ bool IsDigits(std::string_view text) {
 }
 
 bool IsType(std::string_view text) {
-  static constexpr std::array<std::string_view, 18> kTypes{
-      "int8",     "uint8", "int32", "uint32", "int64",  "uint64", "half",     "float",    "double",
-      "bfloat16", "bf16",  "fp16",  "f8e4m3", "f8e5m2", "fp8",    "fp8_e4m3", "fp8_e5m2", "char"};
   return std::ranges::find(kTypes, text) != kTypes.end();
 }
 
@@ -195,9 +198,8 @@ class Reader {
   }
 
   static std::optional<int> ChannelsOf(std::string_view text) {
-    constexpr std::string_view kHead = "channel{Lo..Hi}={";
-    if (!text.starts_with(kHead) || !text.ends_with('}')) return std::nullopt;
-    text.remove_prefix(kHead.size());
+    if (!text.starts_with(kChannelsHead) || !text.ends_with('}')) return std::nullopt;
+    text.remove_prefix(kChannelsHead.size());
     text.remove_suffix(1);
     const std::size_t dots = text.find("..");
     if (dots == text.npos) return std::nullopt;
@@ -260,9 +262,8 @@ class Reader {
     for (std::size_t i = 0; i < 3; ++i) {
       const auto value = Number<double>(columns[i].text);
       if (!value || !std::isfinite(*value) || *value < 0) {
-        static constexpr std::array<std::string_view, 3> kNames{"a time", "an algbw", "a busbw"};
         Report(columns[i].column, fmt::format("row of {} bytes: expected {}, got {}", size,
-                                              kNames.at(i), Quoted(columns[i].text)));
+                                              kColumns.at(i), Quoted(columns[i].text)));
         return std::nullopt;
       }
       values.at(i) = *value;

@@ -11,7 +11,7 @@ using enum NcclCollective;
 using enum NcclProtocol;
 
 int Log2(int n) {
-  return std::bit_width(static_cast<unsigned>(n)) - 1;
+  return static_cast<int>(std::bit_width(static_cast<unsigned>(n))) - 1;
 }
 
 bool IsGatherOrScatter(NcclCollective collective) {
@@ -40,9 +40,7 @@ struct Case {
   const TunerConstants& constants;
 
   std::size_t generation() const { return Index(GenerationOf(topology.compute_capability)); }
-  std::size_t nodes_index() const {
-    return static_cast<std::size_t>(std::min(group.nodes, 3)) - 1;
-  }
+  std::size_t nodes_index() const { return static_cast<std::size_t>(std::min(group.nodes, 3)) - 1; }
   BytesPerSecond Cap(const ByGeneration& caps) const { return caps[generation()][nodes_index()]; }
   // Between nodes LL is bounded by the processor, not by the GPU.
   BytesPerSecond LlCap() const {
@@ -69,8 +67,7 @@ BytesPerSecond NvlsChannel(const Case& c, NcclCollective collective, NcclAlgorit
     if (collective == kAllReduce) return std::min(graph.in_node, graph.between_nodes);
     return std::min((gpus - 1.0) / gpus * graph.in_node, 0.9 * graph.between_nodes);
   }
-  BytesPerSecond in_node =
-      efficiency * (graph.channels - 1.0) / graph.channels * graph.in_node;
+  BytesPerSecond in_node = efficiency * (graph.channels - 1.0) / graph.channels * graph.in_node;
   // An all-reduce pipelines two operations.
   in_node = (collective == kAllReduce ? 2.0 : (gpus - 1.0) / gpus) * in_node;
   if (algorithm == kNvls) return std::min(in_node, graph.between_nodes);
@@ -223,11 +220,11 @@ NcclLatency LatencyOf(NcclCollective collective, NcclAlgorithm algorithm, NcclPr
         latency.network_steps = collective == kAllReduce ? 2 * crossings : group.nodes - 1;
         // Each step has the network's proxy post something, which bounds it from below.
         const double post = topology.cpu == CpuVendor::kAmd ? 2.0 : 1.0;
-        latency.node_step = std::max(latency.node_step,
-                                     Seconds::Micros(protocol == kSimple ? 3 * post : post));
+        latency.node_step =
+            std::max(latency.node_step, Seconds::Micros(protocol == kSimple ? 3 * post : post));
       }
-      latency.node_steps = std::max(
-          0, RingSteps(collective, group.ranks()) - latency.network_steps);
+      latency.node_steps =
+          std::max(0, RingSteps(collective, group.ranks()) - latency.network_steps);
       break;
     case kTree:
       latency.node_steps = 2 * (group.gpus_per_node - 1);

@@ -14,11 +14,11 @@ namespace {
 constexpr double kInNode[] = {40, 30, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3};
 constexpr double kInNode90[] = {60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3};
 constexpr double kInNode100[] = {90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18};
-constexpr double kBetween[] = {48, 30, 28, 24, 20, 18, 15, 12,  10,  9,
+constexpr double kBetween[] = {48, 30, 28, 24, 20, 18,  15,  12,   10,  9,
                                7,  6,  5,  4,  3,  2.4, 1.2, 0.24, 0.12};
-constexpr double kBetween90[] = {48, 45, 42, 40, 30, 24, 22, 20, 17.5,
+constexpr double kBetween90[] = {48, 45, 42, 40, 30,  24,  22,   20,  17.5,
                                  15, 12, 6,  3,  2.4, 1.2, 0.24, 0.12};
-constexpr double kBetween100[] = {96, 86, 80,   48, 45.1, 42, 40,  30,  24,   22,
+constexpr double kBetween100[] = {96, 86,   80, 48, 45.1, 42, 40,  30,  24,   22,
                                   20, 17.5, 15, 12, 6,    3,  2.4, 1.2, 0.24, 0.12};
 
 // src/graph/topo.h, GB/s.
@@ -28,8 +28,9 @@ constexpr double kPcie3 = 12;
 constexpr double kRounding = 1e-6;
 constexpr int kMaxSearchChannels = 16;
 constexpr int kMaxChannels = 32;
+constexpr double kMostNvls = 60;  // GB/s
 constexpr int kMaxNvlsHeads = 32;
-constexpr int kNvlsChannels = 16;    // NVLS_NCHANNELS of sm90; of sm100 between nodes
+constexpr int kNvlsChannels = 16;     // NVLS_NCHANNELS of sm90; of sm100 between nodes
 constexpr int kNvlsChannels100 = 32;  // of sm100 in one NVLink domain
 
 BytesPerSecond Rate(double gigabytes_per_second) {
@@ -108,14 +109,14 @@ NcclGraph TreeOf(const NcclTopology& topology, const NcclGroup& group, double li
 }
 
 // One channel a GPU, which leads it. The outcome of this search is inferred, not read: of the
-// table's bandwidths the highest that all GPUs together stay within one GPU's links with, at most 60
-// GB/s. It gives the choices that are logged (a ring on 2 and 4 GPUs of an H100 node, NVLS on 6).
+// table's bandwidths the highest that all GPUs together stay within one GPU's links with, at most
+// 60 GB/s. It gives the choices that are logged (a ring on 2 and 4 GPUs of an H100 node, NVLS on
+// 6).
 NcclGraph NvlsOf(const NcclTopology& topology, const NcclGroup& group, int nics, double link) {
   const int heads = std::min(group.gpus_per_node, kMaxNvlsHeads);
   if (!topology.nvls || topology.nvlinks == 0 || topology.compute_capability < 90 || heads < 2) {
     return {};
   }
-  constexpr double kMost = 60;
   const auto fastest = [&](std::span<const double> speeds, double most, double otherwise) {
     for (const double speed : speeds) {
       if (speed <= most + kRounding && speed * heads <= link + kRounding) return speed;
@@ -123,14 +124,15 @@ NcclGraph NvlsOf(const NcclTopology& topology, const NcclGroup& group, int nics,
     return otherwise;
   };
   const int capability = topology.compute_capability;
-  const double in_node = fastest(InNodeSpeeds(capability), kMost, link / heads);
+  const double in_node = fastest(InNodeSpeeds(capability), kMostNvls, link / heads);
   double between = 0;
   if (group.nodes == 1) {
     // Nothing holds back what would go between nodes: it is raised to the fastest below which it is
     // less than twice as fast as in the node.
     between = in_node;
     const std::span<const double> speeds = InNodeSpeeds(capability);
-    for (auto faster = speeds.rbegin(); faster != speeds.rend() && between < 2 * in_node; ++faster) {
+    for (auto faster = speeds.rbegin(); faster != speeds.rend() && between < 2 * in_node;
+         ++faster) {
       between = std::max(between, *faster);
     }
   } else {
@@ -154,14 +156,12 @@ BytesPerSecond SearchedNic(const NcclTopology& topology) {
 }
 
 int NicsInUse(const NcclTopology& topology, const NcclGroup& group) {
-  const double share =
-      1.0 * topology.nics_per_node * group.gpus_per_node / topology.gpus_per_node;
+  const double share = 1.0 * topology.nics_per_node * group.gpus_per_node / topology.gpus_per_node;
   return std::clamp(static_cast<int>(std::lround(share)), 1, std::max(1, topology.nics_per_node));
 }
 
 NcclGraphs SearchGraphs(const NcclTopology& topology, const NcclGroup& group) {
-  if (group.nodes < 1 || group.gpus_per_node < 1 ||
-      group.gpus_per_node > topology.gpus_per_node) {
+  if (group.nodes < 1 || group.gpus_per_node < 1 || group.gpus_per_node > topology.gpus_per_node) {
     throw std::invalid_argument(fmt::format("{} nodes with {} of {} GPUs make no communicator",
                                             group.nodes, group.gpus_per_node,
                                             topology.gpus_per_node));

@@ -8,7 +8,7 @@ namespace zerosim {
 namespace {
 
 constexpr int kNodePool = 32;
-constexpr std::int64_t kBytesPerChannel = 16 * 1024 * 1024;
+constexpr std::int64_t kBytesPerChannel = 16'777'216;
 constexpr double kNetGBpsPerChannel = 14;
 constexpr std::int64_t kTinyMessage = 256;
 
@@ -74,8 +74,8 @@ NcclTime AllToAllTime(const NcclCommunicator& c, Bytes size, const NcclAchieved&
   const Bytes message = Bytes::Count(size.count() / ranks);
   time.node_steps = gpus - 1;
   time.network_steps = static_cast<int>(remote);
-  time.latency = achieved.send_base + remote * achieved.network_peer +
-                 (gpus - 1) * achieved.node_peer;
+  time.latency =
+      achieved.send_base + remote * achieved.network_peer + (gpus - 1) * achieved.node_peer;
   if (message.count() < kTinyMessage) {
     time.latency += remote * achieved.tiny_network_peer;
   }
@@ -90,8 +90,8 @@ NcclTime AllToAllTime(const NcclCommunicator& c, Bytes size, const NcclAchieved&
     time.node_egress_bytes = Bytes::Count(size.count() / ranks * remote * gpus);
   }
   time.transfer = transfer;
-  time.fill = Fill(transfer, remote > 0 ? achieved.network_fill : achieved.node_fill,
-                   achieved.fill_at);
+  time.fill =
+      Fill(transfer, remote > 0 ? achieved.network_fill : achieved.node_fill, achieved.fill_at);
   return time;
 }
 
@@ -108,8 +108,8 @@ NcclTime PointToPointTime(const NcclCommunicator& communicator, const NcclCall& 
   NcclTime time = all_to_all ? AllToAllTime(communicator, call.size, achieved)
                              : SendTime(communicator, call.size, achieved);
   if (call.gpus_per_process > 1) {
-    time.launch_floor = call.gpus_per_process * (all_to_all ? achieved.all_to_all_launch_per_gpu
-                                                            : achieved.launch_per_gpu);
+    time.launch_floor = call.gpus_per_process *
+                        (all_to_all ? achieved.all_to_all_launch_per_gpu : achieved.launch_per_gpu);
   }
   return time;
 }

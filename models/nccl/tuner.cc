@@ -13,12 +13,13 @@ using enum NcclProtocol;
 // (NCCL_*_THREAD_THRESHOLD; of Ring LL a rank), and threads of a block.
 constexpr ByProtocol<std::int64_t> kThreadThreshold{8, 8, 64};
 constexpr ByProtocol<int> kThreads{512, 640, 512};
-constexpr int kThreadsOfSlowLinks = 256;  // Ring Simple where rings share no more than a PCIe 3 slot
+constexpr int kThreadsOfSlowLinks =
+    256;  // Ring Simple where rings share no more than a PCIe 3 slot
 constexpr int kMaxThreads = 640;
 constexpr int kWarp = 32;
 
 // From 2.22 each channel also gets at least that much traffic (enqueue.cc, MinTrafficPerChannel).
-constexpr std::int64_t kMinTrafficPerChannel = 32 * 1024;
+constexpr std::int64_t kMinTrafficPerChannel = 32'768;
 
 bool IsNvls(NcclAlgorithm algorithm) {
   return algorithm == kNvls || algorithm == kNvlsTree;
@@ -50,23 +51,23 @@ void SetChannels(const NcclCommunicator& communicator, NcclCollective collective
                  std::int64_t bytes, NcclChoice* choice) {
   const NcclAlgorithm algorithm = choice->algorithm;
   const NcclProtocol protocol = choice->protocol;
-  int channels = IsNvls(algorithm) ? communicator.graphs.nvls_channels
-                                   : communicator.graphs.channels;
+  int channels =
+      IsNvls(algorithm) ? communicator.graphs.nvls_channels : communicator.graphs.channels;
   channels = Clamped(communicator.overrides, channels);
   int threads = Threads(communicator, algorithm, protocol);
   if (!IsNvls(algorithm) && !IsCollNet(algorithm)) {
     std::int64_t threshold = kThreadThreshold[Index(protocol)];
     if (algorithm == kRing && protocol == kLl) threshold *= communicator.group.ranks();
-    while (channels >= 2 && bytes < channels * threads * threshold) --channels;
-    while (threads % 128 == 0 && bytes < channels * threads * threshold) threads /= 2;
+    while (channels >= 2 && bytes < threshold * channels * threads) --channels;
+    while (threads % 128 == 0 && bytes < threshold * channels * threads) threads /= 2;
   }
   if (protocol == kSimple && algorithm == kRing) threads += kWarp;  // one warp synchronizes
   if (algorithm == kTree) threads = kMaxThreads;
   choice->threads = std::max(threads, 3 * kWarp);
 
   if (communicator.version >= NcclVersion{2, 22, 0} && !IsCollNet(algorithm)) {
-    const std::int64_t per_byte =
-        (collective == NcclCollective::kAllReduce ? 2 : 1) * (protocol == kLl ? 4 : 1);
+    const std::int64_t passes = collective == NcclCollective::kAllReduce ? 2 : 1;
+    const std::int64_t per_byte = protocol == kLl ? 4 * passes : passes;
     const std::int64_t full = CeilDiv(bytes * per_byte, kMinTrafficPerChannel);
     channels = static_cast<int>(std::clamp<std::int64_t>(full, 1, channels));
   }
@@ -85,9 +86,8 @@ Seconds CostOf(const NcclCommunicator& communicator, NcclCollective collective,
       const std::size_t power = std::bit_width(static_cast<std::uint64_t>(bytes)) - 7;
       if (power < factors.size()) bandwidth = factors[power] * bandwidth;
     }
-    const std::int64_t share =
-        bytes / (static_cast<std::int64_t>(communicator.graphs.channels) *
-                 communicator.group.ranks());
+    const std::int64_t share = bytes / (static_cast<std::int64_t>(communicator.graphs.channels) *
+                                        communicator.group.ranks());
     if (algorithm == kRing && protocol == kSimple && communicator.group.nodes > 1 && share >= 64) {
       const bool old = communicator.topology.compute_capability < 80;
       latency = (old ? 1.9 : constants.plateau) * latency;
@@ -118,8 +118,7 @@ NcclCommunicator MakeCommunicator(const NcclTopology& topology, const NcclGroup&
 std::optional<Seconds> ShippedCost(const NcclCommunicator& communicator, NcclCollective collective,
                                    NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) {
   if (Index(collective) >= kNcclTunedCollectives) return std::nullopt;
-  const NcclCost& entry =
-      communicator.costs[Index(collective)][Index(algorithm)][Index(protocol)];
+  const NcclCost& entry = communicator.costs[Index(collective)][Index(algorithm)][Index(protocol)];
   if (!entry.is_enabled()) return std::nullopt;
   return CostOf(communicator, collective, algorithm, protocol, entry, size);
 }

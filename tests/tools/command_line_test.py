@@ -154,6 +154,52 @@ class Validation(unittest.TestCase):
       self.assertEqual(os.listdir(folder), ["published.yaml"])
 
 
+CLUSTERS = """clusters:
+- name: tiny
+  about: one node
+  gpu: H100
+  fabric: none
+  source: nobody
+  assumed: nothing
+  version: 2.29.2
+  topology: {compute_capability: 90}
+  runs:
+  - {log: a.log, collective: all_reduce, nodes: 1, gpus: 4}
+"""
+LOG = """1024 256 float sum -1 30.0 0 0 0 20.0 0 0 0
+268435456 67108864 float sum -1 1187.2 226 339 0 1182.8 227 340 0
+h:1:1 [0] NCCL INFO AllReduce: 268435456 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..23}
+h:1:1 [0] NCCL INFO AllReduce: 1024 Bytes -> Algo TREE proto LL channel{Lo..Hi}={0..1}
+512 128 float sum -1h:1:1 [0] NCCL INFO this line is cut
+"""
+
+
+class NcclValidation(unittest.TestCase):
+
+  def validate(self, clusters, logs, *options):
+    with tempfile.TemporaryDirectory() as folder:
+      path = pathlib.Path(folder) / "clusters.yaml"
+      path.write_text(clusters)
+      for name, text in logs.items():
+        (pathlib.Path(folder) / name).write_text(text)
+      status, out, err = zerosim("validate-nccl", str(path), "--logs", folder, *options)
+      return status, out, err.replace(folder, "folder")
+
+  def test_sums_up_by_cluster_and_shows_choices_that_differ(self):
+    status, out, err = self.validate(CLUSTERS, {"a.log": LOG}, "--all")
+    self.assertEqual((status, err), (0, ""))
+    self.assertRegex(out, r"  tiny, 1 node +2 +[0-9.]+ % +[0-9.]+ % ")
+    self.assertRegex(out, r"  one node, H100 +2 ")
+    self.assertIn("1 of 2 logged choices of algorithm, protocol and channels\n"
+                  "  a.log:4: all_reduce of 1024 bytes logged Tree LL on 2, chosen Ring LL on 1\n", out)
+    self.assertRegex(out, r"a\.log +268435456 Ring Simple +24 +1\.18 ms +1\.16 ms +-2\.. %\n")
+    self.assertTrue(out.endswith("cut short and that are left out: 1\n"))
+
+  def test_names_a_log_that_is_missing(self):
+    self.assertEqual(self.validate(CLUSTERS, {}),
+                     (2, "", "zerosim: folder/a.log: no such file\n"))
+
+
 class Scenario(unittest.TestCase):
 
   def assert_accepted(self, result):

@@ -35,6 +35,7 @@ constexpr const char* kFooter =
     "  zerosim check my.yaml\n"
     "  zerosim import deepspeed ds_config.json --hidden 4096\n"
     "  zerosim validate validate/published/*.yaml\n"
+    "  zerosim validate-nccl validate/nccl_clusters.yaml --logs nccl-tests\n"
     "  zerosim explain qgZ\n"
     "\n"
     "Exit status: 0 done, 1 a fault of the environment, 2 of the scenario or the arguments.";
@@ -116,7 +117,8 @@ int Main(int argc, char** argv) {
   app.get_formatter()->column_width(34);
   app.footer(kFooter);
   const std::vector<Command> commands{AddRun(app),    AddCheck(app),    AddImport(app),
-                                      AddExport(app), AddValidate(app), AddValidateNccl(app), AddExplain(app)};
+                                      AddExport(app), AddValidate(app), AddValidateNccl(app),
+                                      AddExplain(app)};
 
   try {
     app.parse(argc, argv);

@@ -68,8 +68,8 @@ std::string ChoicesText(const NcclComparison& comparison) {
                                  agreeing, comparison.choices.size());
   for (const NcclChoicePoint& point : comparison.choices) {
     if (point.agrees()) continue;
-    text += fmt::format("  {}:{}: {} of {} logged {} {} on {}", point.run->log, point.logged.line,
-                        Name(point.logged.collective), FormatBytes(point.logged.size),
+    text += fmt::format("  {}:{}: {} of {} bytes logged {} {} on {}", point.run->log,
+                        point.logged.line, Name(point.logged.collective), point.logged.size.count(),
                         Name(point.logged.algorithm), Name(point.logged.protocol),
                         point.logged.channels.value_or(0));
     if (point.chosen) {

@@ -48,7 +48,7 @@ void ValidateNccl(const ValidateNcclOptions& options) {
   }
   fmt::print("{}", NcclValidationText(comparison, options.all));
   if (unread > 0)
-    fmt::print("{} rows of logs are cut short by other output and left out\n", unread);
+    fmt::print("Rows of logs that other output cut short and that are left out: {}\n", unread);
 }
 
 }  // namespace
