@@ -15,25 +15,25 @@
 namespace zerosim {
 
 // One switch, or a backbone, between all nodes.
-struct SwitchFabric {
+struct SwitchShape {
   std::optional<Sourced<double>> oversubscription;
 };
 
 // A level of a fat tree: so many nodes, or switches of the level below, under each switch.
-struct FatTreeLevel {
+struct FatTreeTier {
   std::int64_t children = 0;
   std::optional<Sourced<double>> oversubscription;
   std::string note;
 };
-struct FatTreeFabric {
-  std::vector<FatTreeLevel> levels;  // from the leaves up
+struct FatTreeShape {
+  std::vector<FatTreeTier> levels;  // from the leaves up
 };
 
-struct TorusFabric {
+struct TorusShape {
   std::vector<std::int64_t> dimensions;
 };
 
-struct DragonflyFabric {
+struct DragonflyShape {
   std::int64_t groups = 0;
   std::int64_t routers_per_group = 0;
   std::int64_t nodes_per_router = 0;
@@ -44,7 +44,7 @@ struct DragonflyFabric {
 
 // Any switches and links. An end of a link is a switch or nodes: "leaf0", "node3", "node[0-15]",
 // of which each has a link of its own.
-struct GraphLink {
+struct GraphCable {
   std::string from;
   std::string to;
   std::optional<BytesPerSecond> bandwidth = {};
@@ -52,15 +52,15 @@ struct GraphLink {
   std::optional<Seconds> latency = {};
   std::string note = {};
 };
-struct GraphFabric {
+struct GraphShape {
   std::vector<std::pair<std::string, std::string>> switches;  // name, what the file calls it
-  std::vector<GraphLink> links;
+  std::vector<GraphCable> links;
 };
 
 struct FabricTopology {
   std::int64_t nodes = 0;
   std::vector<std::string> node_notes;  // which nodes of the file are which
-  std::variant<SwitchFabric, FatTreeFabric, TorusFabric, DragonflyFabric, GraphFabric> kind;
+  std::variant<SwitchShape, FatTreeShape, TorusShape, DragonflyShape, GraphShape> kind;
   std::optional<Sourced<BytesPerSecond>> node_bandwidth;  // of a node's link, a direction
   std::optional<Sourced<Seconds>> latency;                // between two nodes by one switch
   std::optional<Sourced<Seconds>> hop_latency;            // of each further switch

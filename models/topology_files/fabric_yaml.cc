@@ -27,16 +27,16 @@ struct KindWriter {
     return fabric.node_bandwidth ? fabric.node_bandwidth->value : kNicBandwidth;
   }
 
-  void operator()(const SwitchFabric& kind) const {
+  void operator()(const SwitchShape& kind) const {
     out->Add(4, "kind: switch");
     WriteOversubscription(4, "oversubscription: {}", kind.oversubscription);
   }
 
-  void operator()(const FatTreeFabric& kind) const {
+  void operator()(const FatTreeShape& kind) const {
     out->Add(4, "kind: fat_tree");
     out->Add(4, "levels:");
     bool is_leaf = true;
-    for (const FatTreeLevel& level : kind.levels) {
+    for (const FatTreeTier& level : kind.levels) {
       if (!level.note.empty()) out->Add(6, "# " + level.note);
       const auto& given = level.oversubscription;
       out->Add(6,
@@ -47,7 +47,7 @@ struct KindWriter {
     }
   }
 
-  void operator()(const TorusFabric& kind) const {
+  void operator()(const TorusShape& kind) const {
     out->Add(4, "kind: torus");
     out->Add(4, fmt::format("dimensions: [{}]", fmt::join(kind.dimensions, ", ")));
     out->Add(4, "link_bandwidth: " + RateText(NodeBandwidth()),
@@ -55,7 +55,7 @@ struct KindWriter {
                                    : "not in the file: the rate of a link");
   }
 
-  void operator()(const DragonflyFabric& kind) const {
+  void operator()(const DragonflyShape& kind) const {
     out->Add(4, "kind: dragonfly");
     out->Add(4, fmt::format("groups: {}", kind.groups));
     out->Add(4, fmt::format("routers_per_group: {}", kind.routers_per_group));
@@ -65,19 +65,19 @@ struct KindWriter {
     out->Add(4, fmt::format("global_links: {}", kind.global_links));
   }
 
-  void operator()(const GraphFabric& kind) const {
+  void operator()(const GraphShape& kind) const {
     out->Add(4, "kind: graph");
     out->Add(4, "switches:");
     for (const auto& [name, note] : kind.switches) out->Add(6, "- " + name, note);
     bool all_known = true;
-    for (const GraphLink& link : kind.links) all_known = all_known && link.bandwidth;
+    for (const GraphCable& link : kind.links) all_known = all_known && link.bandwidth;
     if (!all_known) {
       out->Add(4, fmt::format("# not in the file: the rates of links; the default is {} for each "
                               "node below",
                               LineRateText(NodeBandwidth())));
     }
     out->Add(4, "links:");
-    for (const GraphLink& link : kind.links) {
+    for (const GraphCable& link : kind.links) {
       const std::string latency =
           link.latency ? ", latency: " + DurationText(*link.latency) : std::string();
       out->Add(
@@ -117,7 +117,7 @@ std::string FabricYaml(const FabricTopology& fabric) {
   out.Add(4, "nic_bandwidth: " + LineRateText(rate ? rate->value : kNicBandwidth),
           rate ? std::string_view(rate->source) : "not in the file: the NICs' line rate");
   WriteDuration("latency", fabric.latency, kLatency, "not in the file: latency of a step", &out);
-  const bool one_switch = std::holds_alternative<SwitchFabric>(fabric.kind);
+  const bool one_switch = std::holds_alternative<SwitchShape>(fabric.kind);
   if (!one_switch) {
     WriteDuration("hop_latency", fabric.hop_latency, kHopLatency,
                   "not in the file: latency of a switch", &out);

@@ -8,7 +8,7 @@ namespace {
 using enum UsualNode;
 
 // Of those that a look-up cannot tell apart the first one counts.
-constexpr GpuKind kKinds[] = {
+constexpr CatalogGpu kKinds[] = {
     {"h100_sxm5_80gb", "10de:2330", 90, 32, 18, 25, 20.6, kNvSwitch},
     {"a100_sxm4_80gb", "10de:20b2", 80, 16, 12, 25, 20, kNvSwitch},
     {"v100_sxm2_32gb", "10de:1db5", 70, 8, 6, 25, 20, kHybridCubeMesh},
@@ -35,7 +35,7 @@ constexpr GpuKind kKinds[] = {
 };
 
 template <typename Condition>
-const GpuKind* First(Condition condition) {
+const CatalogGpu* First(Condition condition) {
   const auto* found = std::ranges::find_if(kKinds, condition);
   return found == std::end(kKinds) ? nullptr : found;
 }
@@ -51,38 +51,38 @@ bool IsMi200(std::string_view gfx) {
 
 }  // namespace
 
-const GpuKind* GpuNamed(std::string_view name) {
-  return First([&](const GpuKind& kind) { return kind.name == name; });
+const CatalogGpu* GpuNamed(std::string_view name) {
+  return First([&](const CatalogGpu& kind) { return kind.name == name; });
 }
 
-const GpuKind* GpuOfPciDevice(std::string_view vendor_and_device) {
-  return First([&](const GpuKind& kind) { return kind.pci == vendor_and_device; });
+const CatalogGpu* GpuOfPciDevice(std::string_view vendor_and_device) {
+  return First([&](const CatalogGpu& kind) { return kind.pci == vendor_and_device; });
 }
 
-const GpuKind* GpuOfComputeCapability(int capability) {
-  return First([&](const GpuKind& kind) {
+const CatalogGpu* GpuOfComputeCapability(int capability) {
+  return First([&](const CatalogGpu& kind) {
     return kind.compute_capability != 0 && kind.compute_capability == capability;
   });
 }
 
-const GpuKind* GpuOfGfx(std::string_view gfx) {
+const CatalogGpu* GpuOfGfx(std::string_view gfx) {
   if (IsMi300(gfx)) return GpuNamed("mi300x");
   return IsMi200(gfx) ? GpuNamed("mi250x_gcd") : nullptr;
 }
 
-const GpuKind* GpuOfLinks(int links) {
-  return First([&](const GpuKind& kind) {
+const CatalogGpu* GpuOfLinks(int links) {
+  return First([&](const CatalogGpu& kind) {
     return links > 0 && kind.compute_capability != 0 && kind.links == links;
   });
 }
 
-const GpuKind* GpuOfTransferRate(double transfer_rate) {
-  return First([&](const GpuKind& kind) { return kind.transfer_rate == transfer_rate; });
+const CatalogGpu* GpuOfTransferRate(double transfer_rate) {
+  return First([&](const CatalogGpu& kind) { return kind.transfer_rate == transfer_rate; });
 }
 
 std::vector<std::string> GpuNames() {
   std::vector<std::string> names;
-  for (const GpuKind& kind : kKinds) names.emplace_back(kind.name);
+  for (const CatalogGpu& kind : kKinds) names.emplace_back(kind.name);
   std::ranges::sort(names);
   return names;
 }

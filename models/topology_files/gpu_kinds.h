@@ -17,7 +17,7 @@ namespace zerosim {
 
 enum class UsualNode : std::uint8_t { kNvSwitch, kHybridCubeMesh, kPcie, kMesh };
 
-struct GpuKind {
+struct CatalogGpu {
   std::string_view name;   // of its file in scenarios/hardware/gpus/
   std::string_view pci;    // "10de:2330"; empty: not known here
   int compute_capability;  // 90 for 9.0; 0: not NVIDIA's
@@ -31,12 +31,12 @@ struct GpuKind {
 // Null if there is none. By its file's name, by "vendor:device" in lower case without 0x, and the
 // most usual one of a compute capability, of AMD's gfx number ("gfx942", "942"), of the NVLinks
 // that a GPU has in use, and of a PCIe generation.
-const GpuKind* GpuNamed(std::string_view name);
-const GpuKind* GpuOfPciDevice(std::string_view vendor_and_device);
-const GpuKind* GpuOfComputeCapability(int capability);
-const GpuKind* GpuOfGfx(std::string_view gfx);
-const GpuKind* GpuOfLinks(int links);
-const GpuKind* GpuOfTransferRate(double transfer_rate);
+const CatalogGpu* GpuNamed(std::string_view name);
+const CatalogGpu* GpuOfPciDevice(std::string_view vendor_and_device);
+const CatalogGpu* GpuOfComputeCapability(int capability);
+const CatalogGpu* GpuOfGfx(std::string_view gfx);
+const CatalogGpu* GpuOfLinks(int links);
+const CatalogGpu* GpuOfTransferRate(double transfer_rate);
 
 // The names that GpuNamed knows.
 std::vector<std::string> GpuNames();

@@ -15,7 +15,7 @@ namespace zerosim {
 
 ImportedTopology ImportTopology(TopologyFormat format, const std::string& path,
                                 const std::string& gpu, NodeForm form, const Files& files) {
-  const GpuKind* kind = gpu.empty() ? nullptr : GpuNamed(gpu);
+  const CatalogGpu* kind = gpu.empty() ? nullptr : GpuNamed(gpu);
   if (!gpu.empty() && kind == nullptr) throw std::invalid_argument("unknown GPU " + gpu);
   Problems problems;
   const Files::Content content = files.Read(path);

@@ -132,7 +132,7 @@ class GpuLinks {
 
   // What the machines have that are built with this GPU: the file has its PCI devices alone.
   void AssumeUsualLinks() {
-    const GpuKind& kind = *node_->gpu.value;
+    const CatalogGpu& kind = *node_->gpu.value;
     const auto form = [&](std::string in_node) {
       node_->form = NamedForm{
           std::move(in_node), kind.links,
@@ -158,7 +158,7 @@ class GpuLinks {
 
   BytesPerSecond RateOf(std::string_view element, int count) {
     const bool first = rate_ == 0;
-    const GpuKind& kind = *node_->gpu.value;
+    const CatalogGpu& kind = *node_->gpu.value;
     if (element == "xgmi") {
       const std::string_view gfx = GfxOf();
       rate_ = XgmiRate(gfx);
@@ -167,7 +167,7 @@ class GpuLinks {
             "the rate of an xGMI link; {:g} GB/s is RCCL's for gfx {}", rate_, Plain(gfx)));
       }
     } else {
-      const GpuKind& linked = kind.links > 0 ? kind : *GpuNamed("a100_sxm4_80gb");
+      const CatalogGpu& linked = kind.links > 0 ? kind : *GpuNamed("a100_sxm4_80gb");
       rate_ = linked.nccl_rate;
       if (first) {
         node_->defaults.push_back(
@@ -227,23 +227,24 @@ std::optional<std::uint64_t> ParseBusId(std::string_view text) {
   return whole && text.find(':') != std::string_view::npos ? std::optional(number) : std::nullopt;
 }
 
-Sourced<const GpuKind*> GpuOf(const NcclGpu& gpu, const GpuKind* given, double transfer_rate) {
+Sourced<const CatalogGpu*> GpuOf(const NcclGpu& gpu, const CatalogGpu* given,
+                                 double transfer_rate) {
   if (given != nullptr) return {given, "--gpu"};
   const std::string device = PciDeviceOf(*gpu.pci);
-  if (const GpuKind* kind = GpuOfPciDevice(device)) return {kind, "PCI device " + device};
+  if (const CatalogGpu* kind = GpuOfPciDevice(device)) return {kind, "PCI device " + device};
   const auto attribute = [&](std::string_view name) {
     return gpu.element == nullptr ? std::string_view() : gpu.element->Find(name).value_or("");
   };
   // RCCL writes compute units as sm.
   if (const std::string_view gfx = attribute("gcn"); !gfx.empty()) {
-    const GpuKind* kind = GpuOfGfx(gfx);
+    const CatalogGpu* kind = GpuOfGfx(gfx);
     return {kind != nullptr ? kind : GpuNamed("mi250x_gcd"),
             fmt::format("not in the file: the GPU, of gfx {}; --gpu says it", Plain(gfx))};
   }
   const auto capability = ParseInteger(attribute("sm"));
-  const GpuKind* kind = capability && *capability > 0 && *capability < 1000
-                            ? GpuOfComputeCapability(static_cast<int>(*capability))
-                            : nullptr;
+  const CatalogGpu* kind = capability && *capability > 0 && *capability < 1000
+                               ? GpuOfComputeCapability(static_cast<int>(*capability))
+                               : nullptr;
   if (kind != nullptr) {
     return {kind,
             fmt::format("not in the file: the GPU, of compute capability {}.{}; --gpu says it",

@@ -32,7 +32,7 @@ std::optional<std::uint64_t> ParseBusId(std::string_view text);
 
 // Which GPU it is: `given` if not null, else by what the file has, else by `transfer_rate`, that of
 // its PCIe lanes in GT/s.
-Sourced<const GpuKind*> GpuOf(const NcclGpu& gpu, const GpuKind* given, double transfer_rate);
+Sourced<const CatalogGpu*> GpuOf(const NcclGpu& gpu, const CatalogGpu* given, double transfer_rate);
 
 // Adds the links of `gpus` to `draft`, and `form` and `defaults` to `node`, whose gpu is set.
 void AddGpuLinks(const std::vector<NcclGpu>& gpus, NodeDraft* draft, NodeTopology* node,

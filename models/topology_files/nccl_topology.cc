@@ -57,7 +57,7 @@ class NcclReader {
  public:
   NcclReader(const XmlElement& system, Problems* problems) : system_(system), problems_(problems) {}
 
-  std::optional<NodeTopology> Read(const GpuKind* given) {
+  std::optional<NodeTopology> Read(const CatalogGpu* given) {
     has_nets_ = HasDescendant(system_, "net");
     for (const XmlElement& child : system_.children) {
       if (child.name == "cpu") AddCpu(child);
@@ -241,10 +241,10 @@ class NcclReader {
     }
   }
 
-  void ChooseGpu(const GpuKind* given, NodeTopology* node) {
+  void ChooseGpu(const CatalogGpu* given, NodeTopology* node) {
     node->gpu = GpuOf(gpus_.front(), given, slowest_transfer_);
     for (const NcclGpu& gpu : gpus_) {
-      const GpuKind* other = GpuOf(gpu, given, slowest_transfer_).value;
+      const CatalogGpu* other = GpuOf(gpu, given, slowest_transfer_).value;
       if (other == node->gpu.value) continue;
       problems_->Warn(gpu.pci->where,
                       fmt::format("{}: this GPU is {}, the first one {}, which is "
@@ -339,7 +339,7 @@ class NcclReader {
 }  // namespace
 
 std::optional<NodeTopology> ReadNcclTopology(const std::string& text, const std::string& file,
-                                             const GpuKind* gpu, Problems* problems) {
+                                             const CatalogGpu* gpu, Problems* problems) {
   const std::optional<XmlElement> system = ParseXml(text, file, "system", problems);
   if (!system) return std::nullopt;
   return NcclReader(*system, problems).Read(gpu);

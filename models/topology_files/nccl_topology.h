@@ -20,6 +20,6 @@ namespace zerosim {
 // Reads `text`, reported at `file`. `gpu`, of gpu_kinds.h, is the GPU if the user says it, else
 // null. Returns nothing after reporting why.
 std::optional<NodeTopology> ReadNcclTopology(const std::string& text, const std::string& file,
-                                             const GpuKind* gpu, Problems* problems);
+                                             const CatalogGpu* gpu, Problems* problems);
 
 }  // namespace zerosim

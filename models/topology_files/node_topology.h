@@ -16,7 +16,7 @@
 
 namespace zerosim {
 
-struct GpuKind;
+struct CatalogGpu;
 
 enum class DeviceKind : std::uint8_t { kGpu, kNic, kSwitch };  // a switch only forwards
 // kNvLink is xGMI and NVLink-C2C too.
@@ -54,7 +54,7 @@ struct NodeTopology {
   std::vector<Device> devices;  // GPUs, then NICs, then switches, each by number
   std::vector<Cable> links;
 
-  Sourced<const GpuKind*> gpu;             // never null
+  Sourced<const CatalogGpu*> gpu;          // never null
   std::optional<NamedForm> form;           // nothing: only the graph says it
   Sourced<BytesPerSecond> pcie_bandwidth;  // of the slowest GPU to its switch or CPU
   std::optional<Sourced<int>> gpus_per_host_link;

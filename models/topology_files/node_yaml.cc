@@ -29,9 +29,9 @@ std::string_view TextOf(CableKind kind) {
 }
 
 void WriteForm(const NodeTopology& node, const NamedForm& form, YamlLines* out) {
-  const GpuKind& kind = *node.gpu.value;
+  const CatalogGpu& kind = *node.gpu.value;
   // A GPU without links of its own has NVLinks in the file all the same: those of an A100.
-  const GpuKind& linked = kind.links > 0 ? kind : *GpuNamed("a100_sxm4_80gb");
+  const CatalogGpu& linked = kind.links > 0 ? kind : *GpuNamed("a100_sxm4_80gb");
   out->Add(4, "in_node: " + form.in_node, form.source);
   out->Add(4,
            "gpu_bandwidth: " +

@@ -46,19 +46,19 @@ NvLinks NvLinksOf(const SmiMatrix& matrix) {
   return links;
 }
 
-bool IsSwitched(const NvLinks& links, std::size_t gpus, const GpuKind* given) {
+bool IsSwitched(const NvLinks& links, std::size_t gpus, const CatalogGpu* given) {
   if (!links.all_equal) return false;
   return gpus == 2 || links.most > kMostLinksOfAGpu ||
          (given != nullptr && given->links < links.most);
 }
 
-Sourced<const GpuKind*> ChooseGpu(const GpuKind* given, const NvLinks& links, bool switched) {
+Sourced<const CatalogGpu*> ChooseGpu(const CatalogGpu* given, const NvLinks& links, bool switched) {
   if (given != nullptr) return {given, "--gpu"};
   if (links.most == 0) {
     return {GpuNamed("a100_pcie_80gb"), "not in the file: the GPU; --gpu says it"};
   }
   const int used = switched ? links.of_pair : links.most;
-  const GpuKind* kind = GpuOfLinks(used);
+  const CatalogGpu* kind = GpuOfLinks(used);
   return {kind != nullptr ? kind : GpuNamed("v100_sxm2_32gb"),
           fmt::format("not in the file: the GPU, taken by its {} NVLinks; --gpu says it", used)};
 }
@@ -121,7 +121,7 @@ std::vector<std::size_t> KeptColumns(const SmiMatrix& matrix, const std::string&
 void AddNvLinks(const SmiMatrix& matrix, const std::vector<std::size_t>& kept,
                 const std::vector<std::size_t>& devices, bool switched, const NvLinks& links,
                 NodeDraft* draft, NodeTopology* node) {
-  const GpuKind& linked =
+  const CatalogGpu& linked =
       node->gpu.value->links > 0 ? *node->gpu.value : *GpuNamed("a100_sxm4_80gb");
   const auto add = [&](std::size_t from, std::size_t to, int count) {
     draft->AddLink(from, to, CableKind::kNvLink,
@@ -142,7 +142,7 @@ void AddNvLinks(const SmiMatrix& matrix, const std::vector<std::size_t>& kept,
 }
 
 // GPUs behind each link to a CPU that has some; nothing if they are not equally many, or one.
-std::optional<int> GpusPerHostLink(const PcieTree& tree, std::size_t gpus) {
+std::optional<int> GpusPerHostLink(const PcieTreeFacts& tree, std::size_t gpus) {
   std::vector<std::ptrdiff_t> counts;
   for (const std::vector<std::size_t>& devices : tree.behind_one_link) {
     // GPUs were added first.
@@ -157,7 +157,7 @@ std::optional<int> GpusPerHostLink(const PcieTree& tree, std::size_t gpus) {
 }  // namespace
 
 std::optional<NodeTopology> ReadNvidiaSmiTopology(const std::string& text, const std::string& file,
-                                                  const GpuKind* gpu, Problems* problems) {
+                                                  const CatalogGpu* gpu, Problems* problems) {
   const std::optional<SmiMatrix> matrix = ReadSmiMatrix(text, file, problems);
   if (!matrix) return std::nullopt;
   const NvLinks links = NvLinksOf(*matrix);
@@ -167,7 +167,7 @@ std::optional<NodeTopology> ReadNvidiaSmiTopology(const std::string& text, const
 
   NodeTopology node;
   node.gpu = ChooseGpu(gpu, links, switched);
-  const GpuKind& kind = *node.gpu.value;
+  const CatalogGpu& kind = *node.gpu.value;
   NodeDraft draft;
   const std::vector<std::size_t> kept = KeptColumns(*matrix, file, problems);
   std::vector<std::size_t> devices;
@@ -180,7 +180,7 @@ std::optional<NodeTopology> ReadNvidiaSmiTopology(const std::string& text, const
   }
   const PcieRates rates{PcieNcclRate(kind.transfer_rate, kLanes),
                         BytesPerSecond::GigabytesPerSecond(kSocketRate)};
-  const PcieTree tree = AddPcieTree(devices, PathsOf(*matrix, kept), rates, &draft);
+  const PcieTreeFacts tree = AddPcieTree(devices, PathsOf(*matrix, kept), rates, &draft);
   const std::string pcie = fmt::format("{}, {:g} GB/s as NCCL takes it, is the default of {}",
                                        PcieName(kind.transfer_rate, kLanes),
                                        rates.link.gigabytes_per_second(), kind.name);

@@ -66,7 +66,7 @@ class TreeWriter {
     return cpu;
   }
 
-  PcieTree Take() { return std::move(tree_); }
+  PcieTreeFacts Take() { return std::move(tree_); }
 
  private:
   void WriteHostBridge(const Group& group, std::size_t cpu) {
@@ -98,14 +98,14 @@ class TreeWriter {
   const std::vector<std::size_t>& devices_;
   const PcieRates& rates_;
   NodeDraft* const draft_;
-  PcieTree tree_;
+  PcieTreeFacts tree_;
 };
 
 }  // namespace
 
-PcieTree AddPcieTree(const std::vector<std::size_t>& devices,
-                     const std::vector<std::vector<PciePath>>& paths, const PcieRates& rates,
-                     NodeDraft* draft) {
+PcieTreeFacts AddPcieTree(const std::vector<std::size_t>& devices,
+                          const std::vector<std::vector<PciePath>>& paths, const PcieRates& rates,
+                          NodeDraft* draft) {
   std::vector<Group> groups;
   std::vector<std::size_t> group_of(devices.size());
   for (std::size_t i = 0; i < devices.size(); ++i) {
@@ -123,7 +123,7 @@ PcieTree AddPcieTree(const std::vector<std::size_t>& devices,
       draft->AddLink(cpus[i], cpus[j], CableKind::kInterSocket, rates.socket, "");
     }
   }
-  PcieTree tree = writer.Take();
+  PcieTreeFacts tree = writer.Take();
   tree.cpus = cpus.size();
   return tree;
 }

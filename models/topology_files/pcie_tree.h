@@ -24,15 +24,15 @@ struct PcieRates {
 };
 
 // What the tree shows.
-struct PcieTree {
+struct PcieTreeFacts {
   std::vector<std::vector<std::size_t>> behind_one_link;  // devices below each link to a CPU
   std::size_t cpus = 0;
 };
 
 // Adds switches, CPUs and links above `devices` of `draft`. `paths[i][j]` is of devices[i] and
 // devices[j]; an unknown one joins nothing.
-PcieTree AddPcieTree(const std::vector<std::size_t>& devices,
-                     const std::vector<std::vector<PciePath>>& paths, const PcieRates& rates,
-                     NodeDraft* draft);
+PcieTreeFacts AddPcieTree(const std::vector<std::size_t>& devices,
+                          const std::vector<std::vector<PciePath>>& paths, const PcieRates& rates,
+                          NodeDraft* draft);
 
 }  // namespace zerosim

@@ -87,7 +87,7 @@ class ClusterReader {
   }
 
   void ReadFlat() {
-    SwitchFabric kind;
+    SwitchShape kind;
     const auto backbone = SimgridRate(cluster_, "bb_bw", problems_);
     const auto backbone_latency = SimgridDuration(cluster_, "bb_lat", problems_);
     if (backbone && rate_ > BytesPerSecond{}) {
@@ -150,7 +150,7 @@ class ClusterReader {
     const auto& parents = numbers[2];
     const auto& links = numbers[3];
     if (!CheckNodes(children)) return;
-    FatTreeFabric kind;
+    FatTreeShape kind;
     for (std::size_t i = 0; i < children.size(); ++i) {
       std::optional<Sourced<double>> ratio;
       if (i + 1 < children.size()) {
@@ -170,7 +170,7 @@ class ClusterReader {
   void ReadTorus() {
     const auto dimensions = Numbers(Parameters(), "dimensions, such as \"4,4,2\"");
     if (!dimensions || !CheckNodes(*dimensions)) return;
-    fabric_.kind = TorusFabric{*dimensions};
+    fabric_.kind = TorusShape{*dimensions};
     SetLatencies();
   }
 
@@ -189,12 +189,12 @@ class ClusterReader {
       all.insert(all.end(), read->begin(), read->end());
     }
     if (!CheckNodes({all[0], all[2], all[4], all[6]})) return;
-    fabric_.kind = DragonflyFabric{.groups = all[0],
-                                   .routers_per_group = all[2] * all[4],
-                                   .nodes_per_router = all[6],
-                                   .global_links = 1,
-                                   .local_bandwidth = std::min(all[3], all[5]) * rate_,
-                                   .global_bandwidth = all[1] * rate_};
+    fabric_.kind = DragonflyShape{.groups = all[0],
+                                  .routers_per_group = all[2] * all[4],
+                                  .nodes_per_router = all[6],
+                                  .global_links = 1,
+                                  .local_bandwidth = std::min(all[3], all[5]) * rate_,
+                                  .global_bandwidth = all[1] * rate_};
     if (all[2] > 1 && all[4] > 1) {
       problems_->Note(cluster_.where,
                       "<cluster>: routers of a group form a grid of chassis there; here each "

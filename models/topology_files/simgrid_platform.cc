@@ -119,13 +119,13 @@ class ZoneReader {
 
   // Cables between the ends of routes that share no link with others.
   bool MakeGraph(FabricTopology* fabric) const {
-    GraphFabric graph;
+    GraphShape graph;
     std::set<std::pair<std::string, std::string>> seen;
     for (const std::string& router : routers_) {
       graph.switches.emplace_back(names_.at(router), Plain(router));
     }
     for (const PlatformRoute& route : routes_) {
-      GraphLink cable{.from = names_.at(route.from), .to = names_.at(route.to)};
+      GraphCable cable{.from = names_.at(route.from), .to = names_.at(route.to)};
       Seconds latency;
       for (const std::string& name : route.links) {
         const PlatformLink& link = links_.at(name);
@@ -169,7 +169,7 @@ class ZoneReader {
                      "between hosts of one rate, which a graph of cables does not express");
       return false;
     }
-    SwitchFabric kind;
+    SwitchShape kind;
     Seconds latency = 2 * first->latency;
     if (has_backbone) {
       const PlatformLink& link = links_.at(*backbone);

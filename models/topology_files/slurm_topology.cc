@@ -48,9 +48,9 @@ class SlurmReader {
     if (problems_->has_errors()) return std::nullopt;
     if (auto levels = RegularLevels(roots)) {
       if (levels->size() == 1) {
-        fabric.kind = SwitchFabric{};
+        fabric.kind = SwitchShape{};
       } else {
-        fabric.kind = FatTreeFabric{std::move(*levels)};
+        fabric.kind = FatTreeShape{std::move(*levels)};
       }
     } else {
       fabric.kind = Graph(roots);
@@ -194,9 +194,9 @@ class SlurmReader {
 
   // The levels of a tree whose switches of one level all have as many children; nothing if it is
   // none.
-  std::optional<std::vector<FatTreeLevel>> RegularLevels(
+  std::optional<std::vector<FatTreeTier>> RegularLevels(
       const std::vector<std::size_t>& roots) const {
-    std::vector<FatTreeLevel> levels;  // from the root down
+    std::vector<FatTreeTier> levels;  // from the root down
     if (roots.size() > 1) {
       levels.push_back({static_cast<std::int64_t>(roots.size()), std::nullopt,
                         "not in the file: a switch above all"});
@@ -223,8 +223,8 @@ class SlurmReader {
     }
   }
 
-  GraphFabric Graph(const std::vector<std::size_t>& roots) const {
-    GraphFabric graph;
+  GraphShape Graph(const std::vector<std::size_t>& roots) const {
+    GraphShape graph;
     const auto name_of = [](std::size_t i) { return fmt::format("switch{}", i); };
     const auto add_uplink = [&](std::size_t i, const std::string& above) {
       graph.links.push_back(

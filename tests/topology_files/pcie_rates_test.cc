@@ -59,7 +59,7 @@ TEST(GpuKinds, AreAllInTheCatalog) {
   for (const std::string& name : GpuNames()) {
     EXPECT_TRUE(DiskFiles().Exists(ZEROSIM_SOURCE_DIR "/scenarios/hardware/gpus/" + name + ".yaml"))
         << name;
-    const GpuKind& kind = *GpuNamed(name);
+    const CatalogGpu& kind = *GpuNamed(name);
     EXPECT_EQ(GpuOfPciDevice(kind.pci), &kind);
     EXPECT_LE(kind.nccl_rate, kind.line_rate) << name;
   }
