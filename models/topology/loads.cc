@@ -41,9 +41,9 @@ void RequireRoute(const Fabric& fabric, const Flow& flow) {
 // Two independent numbers of the standard normal distribution that belong to `key` (Box and
 // Muller).
 std::pair<double, double> NormalsOf(std::uint64_t key) {
-  constexpr double kUnit = 0x1p-53;
-  const double u = (static_cast<double>(Mixed(key) >> 11U) + 0.5) * kUnit;
-  const double v = (static_cast<double>(Mixed(~key) >> 11U) + 0.5) * kUnit;
+  // Of the open interval from 0 to 1.
+  const double u = (static_cast<double>(Mixed(key) >> 11U) + 0.5) * 0x1p-53;
+  const double v = (static_cast<double>(Mixed(~key) >> 11U) + 0.5) * 0x1p-53;
   const double radius = std::sqrt(-2 * std::log(u));
   return {radius * std::cos(2 * std::numbers::pi * v), radius * std::sin(2 * std::numbers::pi * v)};
 }
@@ -229,6 +229,7 @@ std::vector<Hop> ExpandedRoute(const Fabric& fabric, const Flow& flow) {
     }
   }
   std::vector<Hop> expanded;
+  expanded.reserve(shares.size());
   for (const auto& [link, share] : shares) expanded.push_back({link, 1, share});
   return expanded;
 }

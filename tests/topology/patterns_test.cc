@@ -114,5 +114,11 @@ TEST(DoubleTree, OfEightIsNcclsTree) {
   EXPECT_THAT(OtherTreeParents(8), ElementsAre(1, 3, 1, 7, 5, 3, 5, -1));
 }
 
+// Where a tree is cut off, the last members hang on the next lower ones.
+TEST(DoubleTree, OfSixIsNcclsTree) {
+  EXPECT_THAT(BinaryTreeParents(6), ElementsAre(-1, 2, 4, 2, 0, 4));
+  EXPECT_THAT(OtherTreeParents(6), ElementsAre(1, 5, 3, 1, 3, -1));
+}
+
 }  // namespace
 }  // namespace zerosim
