@@ -16,8 +16,8 @@ NodeGroups AllGroups(int nodes, int size, int stride) {
   return {0, size, stride, stride, nodes / (size * stride)};
 }
 
-std::vector<Flow> FlowsOf(const Pattern& pattern) {
-  std::vector<Flow> flows;
+std::vector<FabricFlow> FlowsOf(const NodePattern& pattern) {
+  std::vector<FabricFlow> flows;
   const NodeGroups& groups = pattern.groups;
   for (int group = 0; group < groups.count(); ++group) {
     for (const Edge& edge : pattern.edges) {

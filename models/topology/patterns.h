@@ -40,14 +40,14 @@ struct Edge {
   friend bool operator==(const Edge&, const Edge&) = default;
 };
 
-struct Pattern {
+struct NodePattern {
   NodeGroups groups;
   std::vector<int> nics;
   std::vector<Edge> edges;  // of every group
 };
 
 // Every message, for small patterns.
-std::vector<Flow> FlowsOf(const Pattern& pattern);
+std::vector<FabricFlow> FlowsOf(const NodePattern& pattern);
 
 // Each of `size` members to the next one, the last to the first.
 std::vector<Edge> RingEdges(int size);
