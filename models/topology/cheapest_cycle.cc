@@ -6,15 +6,23 @@
 #include <stdexcept>
 
 namespace zerosim {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::infinity();
+
+std::size_t CostPlace(int n, int from, int to) {
+  return static_cast<std::size_t>(from) * n + to;
+}
+
+}  // namespace
 
 Cycle CheapestCycle(int n, const std::vector<double>& cost) {
   if (n < 2 || n > 20) throw std::invalid_argument("a cycle of 2 to 20 points was expected");
-  constexpr double kNone = std::numeric_limits<double>::infinity();
   // best[set][last]: from point 0 through all of `set` (of points 1 to n - 1) to its point `last`.
   const int m = n - 1;
   const std::uint32_t sets = std::uint32_t{1} << m;
   std::vector<double> best(static_cast<std::size_t>(sets) * m, kNone);
-  std::vector<std::int8_t> before(best.size(), -1);
+  std::vector<int> before(best.size(), -1);
   for (int i = 0; i < m; ++i) best[(std::size_t{1} << i) * m + i] = cost[i + 1];
   for (std::uint32_t set = 1; set < sets; ++set) {
     for (int last = 0; last < m; ++last) {
@@ -22,11 +30,11 @@ Cycle CheapestCycle(int n, const std::vector<double>& cost) {
       if (so_far == kNone) continue;
       for (int next = 0; next < m; ++next) {
         if (set >> next & 1U) continue;
-        const double total = so_far + cost[(last + 1) * n + next + 1];
+        const double total = so_far + cost[CostPlace(n, last + 1, next + 1)];
         const std::size_t at = static_cast<std::size_t>(set | 1U << next) * m + next;
         if (total >= best[at]) continue;
         best[at] = total;
-        before[at] = static_cast<std::int8_t>(last);
+        before[at] = last;
       }
     }
   }
@@ -35,7 +43,7 @@ Cycle CheapestCycle(int n, const std::vector<double>& cost) {
   int last = -1;
   std::uint32_t set = sets - 1;
   for (int i = 0; i < m; ++i) {
-    const double total = best[static_cast<std::size_t>(set) * m + i] + cost[(i + 1) * n];
+    const double total = best[static_cast<std::size_t>(set) * m + i] + cost[CostPlace(n, i + 1, 0)];
     if (total >= cycle.cost) continue;
     cycle.cost = total;
     last = i;

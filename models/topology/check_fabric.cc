@@ -105,8 +105,7 @@ class Checker {
       uplinks *= levels[i].uplinks > 0 ? levels[i].uplinks
                                        : std::max(1.0, down / levels[i].oversubscription);
     }
-    constexpr auto kMost = static_cast<double>(kMaxFabricLinks);
-    if (static_cast<double>(size) > 1000 * kMost || uplinks > kMost) {
+    if (static_cast<double>(size) > 1000.0 * kMaxFabricLinks || uplinks > 1.0 * kMaxFabricLinks) {
       Report("levels", fmt::format("a subtree of the last level holds {} NICs and has {:.3g} links "
                                    "up; leave out levels above the one that holds all nodes",
                                    size, uplinks));

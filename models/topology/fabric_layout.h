@@ -24,8 +24,8 @@ enum class Routing : std::uint8_t {
   kStatic,
   // By a hash of source, destination and channel; flows collide (RFC 2992). Depends on the seed.
   kEcmp,
-  // Evenly over all: what adaptive routing comes to when it works. In tori over the orders of
-  // dimensions. No path but the shortest (no Valiant, no UGAL).
+  // Evenly over all: what adaptive routing comes to when it works. In tori over which dimension is
+  // first. No path but the shortest (no Valiant, no UGAL).
   kAdaptive,
 };
 

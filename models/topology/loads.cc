@@ -27,7 +27,7 @@ void RequireInside(const Fabric& fabric, const NodeGroups& groups, const std::ve
   }
 }
 
-void RequireRoute(const Fabric& fabric, const Flow& flow) {
+void RequireRoute(const Fabric& fabric, const FabricFlow& flow) {
   RequireInside(fabric, flow.from);
   RequireInside(fabric, flow.to);
   if (flow.from.node == flow.to.node || !fabric.Connects(flow.from, flow.to)) {
@@ -41,9 +41,9 @@ void RequireRoute(const Fabric& fabric, const Flow& flow) {
 // Two independent numbers of the standard normal distribution that belong to `key` (Box and
 // Muller).
 std::pair<double, double> NormalsOf(std::uint64_t key) {
-  constexpr double kUnit = 0x1p-53;
-  const double u = (static_cast<double>(Mixed(key) >> 11U) + 0.5) * kUnit;
-  const double v = (static_cast<double>(Mixed(~key) >> 11U) + 0.5) * kUnit;
+  // Of the open interval from 0 to 1.
+  const double u = (static_cast<double>(Mixed(key) >> 11U) + 0.5) * 0x1p-53;
+  const double v = (static_cast<double>(Mixed(~key) >> 11U) + 0.5) * 0x1p-53;
   const double radius = std::sqrt(-2 * std::log(u));
   return {radius * std::cos(2 * std::numbers::pi * v), radius * std::sin(2 * std::numbers::pi * v)};
 }
@@ -77,9 +77,9 @@ void DealLikeHashes(const Fabric& fabric, double weight, std::vector<double>* lo
 }
 
 // Every flow of an exchange.
-std::vector<Flow> ExchangeFlows(const NodeGroups& groups, const std::vector<int>& nics,
-                                ExchangeNics to) {
-  std::vector<Flow> flows;
+std::vector<FabricFlow> ExchangeFlows(const NodeGroups& groups, const std::vector<int>& nics,
+                                      ExchangeNics to) {
+  std::vector<FabricFlow> flows;
   for (int group = 0; group < groups.count(); ++group) {
     for (int a = 0; a < groups.size; ++a) {
       for (int b = 0; b < groups.size; ++b) {
@@ -101,10 +101,10 @@ std::vector<Flow> ExchangeFlows(const NodeGroups& groups, const std::vector<int>
 
 }  // namespace
 
-std::vector<double> FlowLoads(const Fabric& fabric, const std::vector<Flow>& flows) {
+std::vector<double> FlowLoads(const Fabric& fabric, const std::vector<FabricFlow>& flows) {
   LoadCounter loads(fabric);
   std::vector<Hop> route;
-  for (const Flow& flow : flows) {
+  for (const FabricFlow& flow : flows) {
     RequireRoute(fabric, flow);
     route.clear();
     fabric.AddRoute(flow, &route);
@@ -196,7 +196,7 @@ Seconds MeanLatency(const Fabric& fabric, const std::vector<ClassLoad>& loads) {
   return 1 / sent * sum;
 }
 
-Seconds LatencyOf(const Fabric& fabric, const Flow& flow) {
+Seconds LatencyOf(const Fabric& fabric, const FabricFlow& flow) {
   Seconds latency;
   for (const Hop& hop : ExpandedRoute(fabric, flow)) {
     latency += hop.share * fabric.classes()[fabric.ClassOf(hop.link)].latency;
@@ -218,7 +218,7 @@ std::vector<ExpandedLink> Expand(const Fabric& fabric) {
   return links;
 }
 
-std::vector<Hop> ExpandedRoute(const Fabric& fabric, const Flow& flow) {
+std::vector<Hop> ExpandedRoute(const Fabric& fabric, const FabricFlow& flow) {
   RequireRoute(fabric, flow);
   std::vector<Hop> route;
   fabric.AddRoute(flow, &route);
@@ -229,6 +229,7 @@ std::vector<Hop> ExpandedRoute(const Fabric& fabric, const Flow& flow) {
     }
   }
   std::vector<Hop> expanded;
+  expanded.reserve(shares.size());
   for (const auto& [link, share] : shares) expanded.push_back({link, 1, share});
   return expanded;
 }

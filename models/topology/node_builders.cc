@@ -9,6 +9,28 @@
 namespace zerosim {
 namespace {
 
+// NVLinks between two GPUs of a DGX-1 with V100.
+struct Pair {
+  int from, to, links;
+};
+
+constexpr std::array<Pair, 16> kCubeMeshPairs = {{{0, 1, 1},
+                                                  {0, 2, 1},
+                                                  {0, 3, 2},
+                                                  {1, 2, 2},
+                                                  {1, 3, 1},
+                                                  {2, 3, 2},
+                                                  {4, 5, 1},
+                                                  {4, 6, 1},
+                                                  {4, 7, 2},
+                                                  {5, 6, 2},
+                                                  {5, 7, 1},
+                                                  {6, 7, 2},
+                                                  {0, 4, 2},
+                                                  {1, 5, 2},
+                                                  {2, 6, 1},
+                                                  {3, 7, 1}}};
+
 void Require(bool holds, const char* what) {
   if (!holds) throw std::invalid_argument(std::string("a node needs ") + what);
 }
@@ -98,27 +120,8 @@ NodeGraph FullMeshNode(int gpus, int nics, BytesPerSecond link_bandwidth, Second
 NodeGraph HybridCubeMeshNode(int nics, BytesPerSecond link_bandwidth, bool doubled, Seconds latency,
                              const PcieTree& pcie) {
   Require(link_bandwidth > BytesPerSecond(), "a link bandwidth above 0");
-  struct Pair {
-    int from, to, links;
-  };
-  constexpr std::array<Pair, 16> kPairs = {{{0, 1, 1},
-                                            {0, 2, 1},
-                                            {0, 3, 2},
-                                            {1, 2, 2},
-                                            {1, 3, 1},
-                                            {2, 3, 2},
-                                            {4, 5, 1},
-                                            {4, 6, 1},
-                                            {4, 7, 2},
-                                            {5, 6, 2},
-                                            {5, 7, 1},
-                                            {6, 7, 2},
-                                            {0, 4, 2},
-                                            {1, 5, 2},
-                                            {2, 6, 1},
-                                            {3, 7, 1}}};
   NodeGraph graph = WithPcieTree(8, nics, pcie);
-  for (const Pair& pair : kPairs) {
+  for (const Pair& pair : kCubeMeshPairs) {
     graph.links.push_back({pair.from, pair.to, (doubled ? pair.links : 1) * link_bandwidth, latency,
                            NodeLinkKind::kNvLink});
   }

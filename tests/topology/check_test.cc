@@ -102,6 +102,18 @@ TEST(CheckFabric, WantsAConnectedGraph) {
             "switches");
 }
 
+// All reach node0, some not each other.
+TEST(CheckFabric, LooksBeyondANodeThatAllReach) {
+  const GraphLayout star{{"a", "b"},
+                         {{"node0", "a", kRate, {}},
+                          {"node0", "b", kRate, {}},
+                          {"node1", "a", kRate, {}},
+                          {"node2", "b", kRate, {}}}};
+  EXPECT_EQ(TextOf(CheckFabric(LayoutOf(3, 1, star))),
+            "links: no path from node1.nic0 to node2.nic0; nodes do not forward, so join their "
+            "switches");
+}
+
 TEST(CheckFabric, WantsNamesThatAreThereOnce) {
   const GraphLayout graph{{"a", "a", "node1"},
                           {{"node0", "a", BytesPerSecond(), Seconds::Count(-1)},

@@ -24,9 +24,9 @@ std::vector<int> AllNics(const Fabric& fabric) {
 }
 
 // Every flow of an exchange, by the definition.
-std::vector<Flow> AllPairs(const NodeGroups& groups, const std::vector<int>& nics,
-                           ExchangeNics to) {
-  std::vector<Flow> flows;
+std::vector<FabricFlow> AllPairs(const NodeGroups& groups, const std::vector<int>& nics,
+                                 ExchangeNics to) {
+  std::vector<FabricFlow> flows;
   for (int group = 0; group < groups.count(); ++group) {
     for (int a = 0; a < groups.size; ++a) {
       for (int b = 0; b < groups.size; ++b) {
@@ -120,7 +120,7 @@ TEST_P(EveryFabric, APatternLoadsLinksAsItsFlowsDoAndWhatNicsSendArrives) {
 // Paths of a flow are equally long: their shares add up to a whole number of hops.
 TEST_P(EveryFabric, ARouteIsWholeAndNoLinkIsOnItTwice) {
   for (int to = 1; to < fabric_->nodes(); ++to) {
-    const Flow flow{{0, 0}, {to, 0}};
+    const FabricFlow flow{{0, 0}, {to, 0}};
 
     const std::vector<Hop> route = ExpandedRoute(*fabric_, flow);
 
@@ -181,9 +181,9 @@ TEST_P(EveryFabric, NoCutIsBeaten) {
 
 TEST_P(EveryFabric, LatencyOfAnExchangeIsTheMeanOfItsFlows) {
   const NodeGroups all = AllGroups(fabric_->nodes(), fabric_->nodes(), 1);
-  const std::vector<Flow> flows = AllPairs(all, nics_, ExchangeNics::kSame);
+  const std::vector<FabricFlow> flows = AllPairs(all, nics_, ExchangeNics::kSame);
   Seconds sum;
-  for (const Flow& flow : flows) sum += LatencyOf(*fabric_, flow);
+  for (const FabricFlow& flow : flows) sum += LatencyOf(*fabric_, flow);
 
   const Seconds mean = MeanLatency(
       *fabric_, ClassLoads(*fabric_, ExchangeLoads(*fabric_, all, nics_, ExchangeNics::kSame)));
@@ -196,7 +196,7 @@ INSTANTIATE_TEST_SUITE_P(Small, EveryFabric, testing::ValuesIn(SmallLayoutsWithR
 
 TEST(Fabric, RefusesFlowsThatHaveNoPath) {
   const auto fabric = MakeFabric(LayoutOf(4, 2, RailLayout{{{2, 1}}, 0, true}));
-  const auto message = [&](const Flow& flow) -> std::string {
+  const auto message = [&](const FabricFlow& flow) -> std::string {
     try {
       FlowLoads(*fabric, {flow});
     } catch (const std::invalid_argument& error) {

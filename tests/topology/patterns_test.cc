@@ -31,10 +31,10 @@ TEST(NodeGroups, MustDivideTheNodes) {
 }
 
 TEST(Patterns, ARingGoesRoundOnEveryNic) {
-  const std::vector<Flow> flows = FlowsOf({{4, 3, 2, 1, 1}, {0, 2}, RingEdges(3)});
+  const std::vector<FabricFlow> flows = FlowsOf({{4, 3, 2, 1, 1}, {0, 2}, RingEdges(3)});
 
   std::vector<std::pair<int, int>> nodes;
-  for (const Flow& flow : flows) nodes.emplace_back(flow.from.node, flow.to.node);
+  for (const FabricFlow& flow : flows) nodes.emplace_back(flow.from.node, flow.to.node);
   EXPECT_THAT(nodes, ElementsAre(std::pair(4, 6), std::pair(4, 6), std::pair(6, 8), std::pair(6, 8),
                                  std::pair(8, 4), std::pair(8, 4)));
   EXPECT_EQ(flows[1].from.nic, 2);
@@ -112,6 +112,12 @@ INSTANTIATE_TEST_SUITE_P(Sizes, DoubleTree,
 TEST(DoubleTree, OfEightIsNcclsTree) {
   EXPECT_THAT(BinaryTreeParents(8), ElementsAre(-1, 2, 4, 2, 0, 6, 4, 6));
   EXPECT_THAT(OtherTreeParents(8), ElementsAre(1, 3, 1, 7, 5, 3, 5, -1));
+}
+
+// Where a tree is cut off, the last members hang on the next lower ones.
+TEST(DoubleTree, OfSixIsNcclsTree) {
+  EXPECT_THAT(BinaryTreeParents(6), ElementsAre(-1, 2, 4, 2, 0, 4));
+  EXPECT_THAT(OtherTreeParents(6), ElementsAre(1, 5, 3, 1, 3, -1));
 }
 
 }  // namespace

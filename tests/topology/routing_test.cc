@@ -74,7 +74,7 @@ TEST(FatTree, ShiftsDoNotCollideUnderDModK) {
 
 TEST(FatTree, ShiftsCollideUnderHashesAndDoNotWhenTheySpread) {
   const FabricLayout layout = LayoutOf(64, 1, FatTreeLayout{{{4, 1}, {4, 1}}});
-  const std::vector<Flow> flows = FlowsOf({AllGroups(64, 64, 1), {0}, ShiftEdges(64, 17)});
+  const std::vector<FabricFlow> flows = FlowsOf({AllGroups(64, 64, 1), {0}, ShiftEdges(64, 17)});
 
   const auto hashed = MakeFabric(With(layout, Routing::kEcmp));
   const auto spread = MakeFabric(With(layout, Routing::kAdaptive));
@@ -87,7 +87,7 @@ TEST(FatTree, ShiftsCollideUnderHashesAndDoNotWhenTheySpread) {
 TEST(FatTree, HashesLeaveAsManyLinksIdleAsChanceDoes) {
   constexpr int kLinks = 32;
   constexpr int kSeeds = 400;
-  std::vector<Flow> flows;
+  std::vector<FabricFlow> flows;
   for (int i = 0; i < kLinks; ++i) flows.push_back({{i, 0}, {kLinks + i, 0}});
   double idle = 0;
   for (int seed = 1; seed <= kSeeds; ++seed) {
@@ -105,7 +105,7 @@ TEST(FatTree, HashesLeaveAsManyLinksIdleAsChanceDoes) {
 
 TEST(FatTree, TheSeedDecidesWhereFlowsCollide) {
   const FabricLayout layout = LayoutOf(64, 1, FatTreeLayout{{{8, 1}}});
-  const std::vector<Flow> flows = FlowsOf({AllGroups(64, 64, 1), {0}, ShiftEdges(64, 8)});
+  const std::vector<FabricFlow> flows = FlowsOf({AllGroups(64, 64, 1), {0}, ShiftEdges(64, 8)});
   const auto loads = [&](std::uint64_t seed) {
     return FlowLoads(*MakeFabric(With(layout, Routing::kEcmp, seed)), flows);
   };
@@ -166,7 +166,7 @@ TEST(FatTree, IsTheGraphOfItsLinks) {
     const auto graph = MakeFabric(With(LayoutOf(12, 2, LeafSpineGraph(3, 4, 2, rate)), routing));
     const std::string up = graph->classes()[3].name;  // the one with a latency
     for (int distance = 1; distance < 12; ++distance) {
-      const std::vector<Flow> flows =
+      const std::vector<FabricFlow> flows =
           FlowsOf({AllGroups(12, 12, 1), {0, 1}, ShiftEdges(12, distance)});
 
       const std::vector<double> in_tree = FlowLoads(*tree, flows);
@@ -241,6 +241,56 @@ TEST(Torus, ARingOfNeighboursUsesOneLinkEach) {
 
   EXPECT_EQ(load.busiest, 1);
   EXPECT_EQ(load.total, 8);
+}
+
+// Names of a flow's links beside its NICs', in the order of their numbers.
+std::vector<std::string> Way(const Fabric& fabric, int from, int to) {
+  std::vector<std::string> names;
+  for (const Hop& hop : ExpandedRoute(fabric, {{from, 0}, {to, 0}})) {
+    if (fabric.ClassOf(hop.link) > 1) names.push_back(fabric.LinkName(hop.link));
+  }
+  return names;
+}
+
+TEST(FatTree, TakesTheRootOfItsDestination) {
+  const auto fabric = MakeFabric(LayoutOf(16, 1, FatTreeLayout{{{2, 1}, {2, 1}}}));
+
+  EXPECT_TRUE(Way(*fabric, 0, 1).empty());
+  // Root 13 mod 4 = 1 is link 1 of the leaf and of the pod.
+  EXPECT_THAT(
+      Way(*fabric, 0, 13),
+      testing::ElementsAre("level 0 up of subtree 0, link 1", "level 0 down of subtree 6, link 1",
+                           "level 1 up of subtree 0, link 1", "level 1 down of subtree 3, link 1"));
+  // Root 14 mod 4 = 2 is link 2 of the pod, and 2 mod 2 = 0 of the leaf.
+  EXPECT_THAT(
+      Way(*fabric, 0, 14),
+      testing::ElementsAre("level 0 up of subtree 0, link 0", "level 0 down of subtree 7, link 0",
+                           "level 1 up of subtree 0, link 2", "level 1 down of subtree 3, link 2"));
+}
+
+TEST(Torus, GoesUpFromEvenRoutersWhereBothWaysAreAsLong) {
+  const auto fabric =
+      MakeFabric(LayoutOf(4, 1, TorusLayout{{4}, BytesPerSecond::GigabytesPerSecond(50)}));
+
+  EXPECT_THAT(Way(*fabric, 0, 2),
+              testing::ElementsAre("dimension 0 up of node0", "dimension 0 up of node1"));
+  EXPECT_THAT(Way(*fabric, 1, 3),
+              testing::ElementsAre("dimension 0 down of node0", "dimension 0 down of node1"));
+  EXPECT_THAT(Way(*fabric, 3, 0), testing::ElementsAre("dimension 0 up of node3"));
+}
+
+// 3 groups of 2 routers of 1 node, 2 links a pair: 4 links a group, 2 a router, those to the lower
+// group first.
+TEST(Dragonfly, LeavesByTheRouterThatHasTheLink) {
+  const BytesPerSecond rate = BytesPerSecond::GigabitsPerSecond(200);
+  const auto fabric = MakeFabric(LayoutOf(6, 1, DragonflyLayout{3, 2, 1, 2, rate, rate}));
+
+  EXPECT_THAT(Way(*fabric, 0, 1), testing::ElementsAre("router0 to router1"));
+  EXPECT_THAT(Way(*fabric, 0, 2), testing::ElementsAre("group0 to group1, link 0"));
+  EXPECT_THAT(Way(*fabric, 1, 3), testing::ElementsAre("router1 to router0", "router2 to router3",
+                                                       "group0 to group1, link 1"));
+  EXPECT_THAT(Way(*fabric, 0, 4),
+              testing::ElementsAre("router0 to router1", "group0 to group2, link 0"));
 }
 
 // Balanced: a routers with p nodes and h = (g - 1) / a global links each. Of a local link's flows
