@@ -53,7 +53,7 @@ void DragonflyFabric::AddGlobalHops(std::int64_t from, std::int64_t to, std::int
   if (enter != to) route->push_back({LocalLink(enter, to), 1, share});
 }
 
-void DragonflyFabric::AddInnerRoute(const FabricFlow& flow, std::vector<Hop>* route) const {
+void DragonflyFabric::AddInnerRoute(const NicFlow& flow, std::vector<Hop>* route) const {
   const std::int64_t from = RouterOf(flow.from.node);
   const std::int64_t to = RouterOf(flow.to.node);
   if (from == to) return;

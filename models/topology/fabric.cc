@@ -49,7 +49,7 @@ bool Fabric::Connects(Endpoint /*from*/, Endpoint /*to*/) const {
   return true;
 }
 
-void Fabric::AddRoute(const FabricFlow& flow, std::vector<Hop>* route) const {
+void Fabric::AddRoute(const NicFlow& flow, std::vector<Hop>* route) const {
   route->push_back({classes_[kNicOut].first + EndpointNumber(flow.from)});
   AddInnerRoute(flow, route);
   route->push_back({classes_[kNicIn].first + EndpointNumber(flow.to)});
@@ -80,7 +80,7 @@ void Fabric::AddExchange(const NodeExchange& exchange, LoadCounter* loads) const
   AddInnerExchange(exchange, loads);
 }
 
-std::uint64_t Fabric::HashOf(const FabricFlow& flow) const {
+std::uint64_t Fabric::HashOf(const NicFlow& flow) const {
   const auto from = static_cast<std::uint64_t>(EndpointNumber(flow.from));
   const auto to = static_cast<std::uint64_t>(EndpointNumber(flow.to));
   return Mixed(Mixed(layout_.seed ^ Mixed(from)) ^ to);

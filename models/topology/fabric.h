@@ -31,7 +31,7 @@ struct Endpoint {
 
 // Bytes from a NIC to a NIC of another node. Whoever wants PXN (traffic changes rails over NVLink
 // and leaves by the NIC of the number where it arrives) gives the same `nic` at both ends.
-struct FabricFlow {
+struct NicFlow {
   Endpoint from;
   Endpoint to;
   double weight = 1;  // in units of the caller
@@ -87,7 +87,7 @@ class Fabric {
 
   // Appends to `*route` what a flow passes, in any order where it splits. Requires ends in
   // different nodes that are connected.
-  void AddRoute(const FabricFlow& flow, std::vector<Hop>* route) const;
+  void AddRoute(const NicFlow& flow, std::vector<Hop>* route) const;
 
   // Adds the loads of a flow of `weight` from one node to another on each of `nics`, to the NIC of
   // its own number. `route` is room to work in.
@@ -109,7 +109,7 @@ class Fabric {
     return static_cast<std::int64_t>(at.node) * layout_.nics_per_node + at.nic;
   }
   // The hash that ECMP picks a path of `flow` by.
-  std::uint64_t HashOf(const FabricFlow& flow) const;
+  std::uint64_t HashOf(const NicFlow& flow) const;
 
   const FabricLayout& layout() const { return layout_; }
 
@@ -117,7 +117,7 @@ class Fabric {
   // Whether all NICs of a node are at one place, so that but for ECMP they share their routes.
   virtual bool NicsAreTogether() const = 0;
   // As the public ones, without the links of the NICs.
-  virtual void AddInnerRoute(const FabricFlow& flow, std::vector<Hop>* route) const = 0;
+  virtual void AddInnerRoute(const NicFlow& flow, std::vector<Hop>* route) const = 0;
   virtual void AddInnerExchange(const NodeExchange& exchange, LoadCounter* loads) const = 0;
   // Of the `index`-th link of a class beyond the NICs'.
   virtual std::string InnerName(int link_class, std::int64_t index) const = 0;

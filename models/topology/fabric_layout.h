@@ -100,14 +100,16 @@ struct GraphLayout {
   int ports = 0;  // links of each switch at most; 0: any number
 };
 
+using FabricKind = std::variant<SwitchLayout, FatTreeLayout, RailLayout, DragonflyLayout,
+                                TorusLayout, GraphLayout>;
+
 struct FabricLayout {
   int nodes = 1;
   int nics_per_node = 1;
   BytesPerSecond nic_bandwidth;
   Seconds latency;      // of a step between nodes through one switch
   Seconds hop_latency;  // of each further switch
-  std::variant<SwitchLayout, FatTreeLayout, RailLayout, DragonflyLayout, TorusLayout, GraphLayout>
-      kind;
+  FabricKind kind;
   Routing routing = Routing::kStatic;
   std::uint64_t seed = 1;  // of ECMP's hash
 };

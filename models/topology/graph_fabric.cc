@@ -94,7 +94,7 @@ void GraphFabric::NextArcs(int vertex, int terminal, std::vector<int>* arcs) con
   }
 }
 
-void GraphFabric::AddInnerRoute(const FabricFlow& flow, std::vector<Hop>* route) const {
+void GraphFabric::AddInnerRoute(const NicFlow& flow, std::vector<Hop>* route) const {
   const int terminal = HomeOf(flow.to);
   const std::uint64_t hash = HashOf(flow);
   std::map<int, double> layer = {{HomeOf(flow.from), 1.0}};  // share that is at each vertex

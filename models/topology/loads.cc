@@ -27,7 +27,7 @@ void RequireInside(const Fabric& fabric, const NodeGroups& groups, const std::ve
   }
 }
 
-void RequireRoute(const Fabric& fabric, const FabricFlow& flow) {
+void RequireRoute(const Fabric& fabric, const NicFlow& flow) {
   RequireInside(fabric, flow.from);
   RequireInside(fabric, flow.to);
   if (flow.from.node == flow.to.node || !fabric.Connects(flow.from, flow.to)) {
@@ -77,9 +77,9 @@ void DealLikeHashes(const Fabric& fabric, double weight, std::vector<double>* lo
 }
 
 // Every flow of an exchange.
-std::vector<FabricFlow> ExchangeFlows(const NodeGroups& groups, const std::vector<int>& nics,
-                                      ExchangeNics to) {
-  std::vector<FabricFlow> flows;
+std::vector<NicFlow> ExchangeFlows(const NodeGroups& groups, const std::vector<int>& nics,
+                                   ExchangeNics to) {
+  std::vector<NicFlow> flows;
   for (int group = 0; group < groups.count(); ++group) {
     for (int a = 0; a < groups.size; ++a) {
       for (int b = 0; b < groups.size; ++b) {
@@ -101,10 +101,10 @@ std::vector<FabricFlow> ExchangeFlows(const NodeGroups& groups, const std::vecto
 
 }  // namespace
 
-std::vector<double> FlowLoads(const Fabric& fabric, const std::vector<FabricFlow>& flows) {
+std::vector<double> FlowLoads(const Fabric& fabric, const std::vector<NicFlow>& flows) {
   LoadCounter loads(fabric);
   std::vector<Hop> route;
-  for (const FabricFlow& flow : flows) {
+  for (const NicFlow& flow : flows) {
     RequireRoute(fabric, flow);
     route.clear();
     fabric.AddRoute(flow, &route);
@@ -196,7 +196,7 @@ Seconds MeanLatency(const Fabric& fabric, const std::vector<ClassLoad>& loads) {
   return 1 / sent * sum;
 }
 
-Seconds LatencyOf(const Fabric& fabric, const FabricFlow& flow) {
+Seconds LatencyOf(const Fabric& fabric, const NicFlow& flow) {
   Seconds latency;
   for (const Hop& hop : ExpandedRoute(fabric, flow)) {
     latency += hop.share * fabric.classes()[fabric.ClassOf(hop.link)].latency;
@@ -218,7 +218,7 @@ std::vector<ExpandedLink> Expand(const Fabric& fabric) {
   return links;
 }
 
-std::vector<Hop> ExpandedRoute(const Fabric& fabric, const FabricFlow& flow) {
+std::vector<Hop> ExpandedRoute(const Fabric& fabric, const NicFlow& flow) {
   RequireRoute(fabric, flow);
   std::vector<Hop> route;
   fabric.AddRoute(flow, &route);

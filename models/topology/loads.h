@@ -16,7 +16,7 @@ namespace zerosim {
 
 // By link, in units of a flow's bytes. Throws std::invalid_argument for a flow whose ends are not
 // in the fabric, in one node, or not connected.
-std::vector<double> FlowLoads(const Fabric& fabric, const std::vector<FabricFlow>& flows);
+std::vector<double> FlowLoads(const Fabric& fabric, const std::vector<NicFlow>& flows);
 
 // The same of a pattern. Throws std::invalid_argument if its nodes or NICs are not in the fabric.
 std::vector<double> PatternLoads(const Fabric& fabric, const TrafficPattern& pattern);
@@ -50,7 +50,7 @@ Seconds BusiestTime(const Fabric& fabric, const std::vector<ClassLoad>& loads, B
 Seconds MeanLatency(const Fabric& fabric, const std::vector<ClassLoad>& loads);
 
 // The latency of one flow; of paths that split, the mean.
-Seconds LatencyOf(const Fabric& fabric, const FabricFlow& flow);
+Seconds LatencyOf(const Fabric& fabric, const NicFlow& flow);
 
 // One link of a network that is small enough to be written out.
 struct ExpandedLink {
@@ -66,6 +66,6 @@ constexpr std::int64_t kMaxExpandedLinks = 200'000;
 std::vector<ExpandedLink> Expand(const Fabric& fabric);
 
 // Each link of a flow's route once, bundles written out: {link, 1, share}, by link.
-std::vector<Hop> ExpandedRoute(const Fabric& fabric, const FabricFlow& flow);
+std::vector<Hop> ExpandedRoute(const Fabric& fabric, const NicFlow& flow);
 
 }  // namespace zerosim

@@ -16,8 +16,8 @@ NodeGroups AllGroups(int nodes, int size, int stride) {
   return {0, size, stride, stride, nodes / (size * stride)};
 }
 
-std::vector<Flow> FlowsOf(const TrafficPattern& pattern) {
-  std::vector<Flow> flows;
+std::vector<NicFlow> FlowsOf(const TrafficPattern& pattern) {
+  std::vector<NicFlow> flows;
   const NodeGroups& groups = pattern.groups;
   for (int group = 0; group < groups.count(); ++group) {
     for (const Edge& edge : pattern.edges) {
@@ -52,6 +52,7 @@ std::vector<Edge> PairEdges(int size, int power) {
                                 " members; expected a power of two above it");
   }
   std::vector<Edge> edges;
+  edges.reserve(size);
   for (int member = 0; member < size; ++member) edges.push_back({member, member ^ (1 << power)});
   return edges;
 }

@@ -47,7 +47,7 @@ struct TrafficPattern {
 };
 
 // Every message, for small patterns.
-std::vector<Flow> FlowsOf(const TrafficPattern& pattern);
+std::vector<NicFlow> FlowsOf(const TrafficPattern& pattern);
 
 // Each of `size` members to the next one, the last to the first.
 std::vector<Edge> RingEdges(int size);

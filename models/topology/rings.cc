@@ -31,11 +31,12 @@ bool IsNvLink(const NodeGraph& graph, const NodePath& path) {
 
 // Which pairs of GPUs rings may join: [from * n + to].
 std::vector<bool> AllowedPairs(const NodeGraph& graph, const NodeRoutes& routes, bool nvlink_only) {
-  const int n = routes.num_gpus();
+  const std::size_t n = routes.num_gpus();
   std::vector<bool> allowed(n * n, false);
-  for (int i = 0; i < n; ++i) {
-    for (int j = 0; j < n; ++j) {
-      allowed[i * n + j] = i != j && (!nvlink_only || IsNvLink(graph, routes.BetweenGpus(i, j)));
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      const NodePath& path = routes.BetweenGpus(static_cast<int>(i), static_cast<int>(j));
+      allowed[i * n + j] = i != j && (!nvlink_only || IsNvLink(graph, path));
     }
   }
   return allowed;
@@ -43,6 +44,7 @@ std::vector<bool> AllowedPairs(const NodeGraph& graph, const NodeRoutes& routes,
 
 std::vector<double> Rates(const NodeGraph& graph) {
   std::vector<double> rates;
+  rates.reserve(graph.num_arcs());
   for (int arc = 0; arc < graph.num_arcs(); ++arc) {
     rates.push_back(graph.links[arc / 2].bandwidth.bytes_per_second());
   }
@@ -63,7 +65,7 @@ NodeRings Exact(const NodeGraph& graph, const NodeRoutes& routes,
 
   std::vector<std::vector<int>> cycles;
   const auto cheapest = [&](const std::vector<double>& prices) -> std::optional<PackingColumn> {
-    std::vector<double> cost(n * n, kNone);
+    std::vector<double> cost(static_cast<std::size_t>(n) * n, kNone);
     for (int i = 0; i < n; ++i) {
       for (int j = 0; j < n; ++j) {
         if (!allowed[i * n + j]) continue;

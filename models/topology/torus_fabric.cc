@@ -27,7 +27,7 @@ TorusFabric::Ways TorusFabric::WaysOf(int dimension, int from, int to) const {
   return from % 2 == 0 ? Ways{1, 0} : Ways{0, 1};
 }
 
-void TorusFabric::AddRouteInOrder(const FabricFlow& flow, int first, double share,
+void TorusFabric::AddRouteInOrder(const NicFlow& flow, int first, double share,
                                   std::optional<std::uint64_t> hash,
                                   std::vector<Hop>* route) const {
   int at = flow.from.node;
@@ -52,7 +52,7 @@ void TorusFabric::AddRouteInOrder(const FabricFlow& flow, int first, double shar
   }
 }
 
-void TorusFabric::AddInnerRoute(const FabricFlow& flow, std::vector<Hop>* route) const {
+void TorusFabric::AddInnerRoute(const NicFlow& flow, std::vector<Hop>* route) const {
   switch (routing()) {
     case Routing::kStatic:
       AddRouteInOrder(flow, 0, 1, {}, route);
@@ -146,7 +146,7 @@ void TorusFabric::AddInnerExchange(const NodeExchange& exchange, LoadCounter* lo
       for (const int to : exchange.nodes) {
         if (from == to) continue;
         route.clear();
-        const FabricFlow flow{{from, 0}, {to, 0}};
+        const NicFlow flow{{from, 0}, {to, 0}};
         for (int first = 0; first < orders; ++first) {
           AddRouteInOrder(flow, first, 1.0 / orders, {}, &route);
         }

@@ -27,7 +27,7 @@ class TorusFabric : public Fabric {
 
  private:
   bool NicsAreTogether() const override { return true; }
-  void AddInnerRoute(const FabricFlow& flow, std::vector<Hop>* route) const override;
+  void AddInnerRoute(const NicFlow& flow, std::vector<Hop>* route) const override;
   void AddInnerExchange(const NodeExchange& exchange, LoadCounter* loads) const override;
   std::string InnerName(int link_class, std::int64_t index) const override;
 
@@ -48,7 +48,7 @@ class TorusFabric : public Fabric {
 
   // The route that starts with dimension `first`. Where both ways are as long, one by a bit of
   // `hash`, or without a hash as WaysOf says.
-  void AddRouteInOrder(const FabricFlow& flow, int first, double share,
+  void AddRouteInOrder(const NicFlow& flow, int first, double share,
                        std::optional<std::uint64_t> hash, std::vector<Hop>* route) const;
   // The loads of an exchange whose routes start so; members[node] is 1 or 0.
   void AddExchangeInOrder(const std::vector<double>& members, int first, double weight,

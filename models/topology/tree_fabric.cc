@@ -93,7 +93,7 @@ bool TreeFabric::Connects(Endpoint from, Endpoint to) const {
   return shape_.order != NicOrder::kByRail || from.nic == to.nic;
 }
 
-void TreeFabric::AddInnerRoute(const FabricFlow& flow, std::vector<Hop>* route) const {
+void TreeFabric::AddInnerRoute(const NicFlow& flow, std::vector<Hop>* route) const {
   const std::int64_t from = PositionOf(flow.from);
   const std::int64_t to = PositionOf(flow.to);
   std::size_t top = 0;  // levels below the roots that join both ends

@@ -52,7 +52,7 @@ class TreeFabric : public Fabric {
 
  private:
   bool NicsAreTogether() const override { return false; }
-  void AddInnerRoute(const FabricFlow& flow, std::vector<Hop>* route) const override;
+  void AddInnerRoute(const NicFlow& flow, std::vector<Hop>* route) const override;
   void AddInnerExchange(const NodeExchange& exchange, LoadCounter* loads) const override;
   std::string InnerName(int link_class, std::int64_t index) const override;
 

@@ -24,9 +24,9 @@ std::vector<int> AllNics(const Fabric& fabric) {
 }
 
 // Every flow of an exchange, by the definition.
-std::vector<FabricFlow> AllPairs(const NodeGroups& groups, const std::vector<int>& nics,
-                                 ExchangeNics to) {
-  std::vector<FabricFlow> flows;
+std::vector<NicFlow> AllPairs(const NodeGroups& groups, const std::vector<int>& nics,
+                              ExchangeNics to) {
+  std::vector<NicFlow> flows;
   for (int group = 0; group < groups.count(); ++group) {
     for (int a = 0; a < groups.size; ++a) {
       for (int b = 0; b < groups.size; ++b) {
@@ -104,9 +104,10 @@ TEST_P(EveryFabric, APatternLoadsLinksAsItsFlowsDoAndWhatNicsSendArrives) {
     for (const std::vector<Edge>& edges :
          {RingEdges(groups.size), ShiftEdges(groups.size, 5), DoubleTreeEdges(groups.size)}) {
       const TrafficPattern pattern{groups, nics_, edges};
-      const std::vector<Flow> flows = FlowsOf(pattern);
-      const double sent = std::accumulate(flows.begin(), flows.end(), 0.0,
-                                          [](double sum, const Flow& f) { return sum + f.weight; });
+      const std::vector<NicFlow> flows = FlowsOf(pattern);
+      const double sent =
+          std::accumulate(flows.begin(), flows.end(), 0.0,
+                          [](double sum, const NicFlow& f) { return sum + f.weight; });
 
       const std::vector<double> loads = PatternLoads(*fabric_, pattern);
 
@@ -120,7 +121,7 @@ TEST_P(EveryFabric, APatternLoadsLinksAsItsFlowsDoAndWhatNicsSendArrives) {
 // Paths of a flow are equally long: their shares add up to a whole number of hops.
 TEST_P(EveryFabric, ARouteIsWholeAndNoLinkIsOnItTwice) {
   for (int to = 1; to < fabric_->nodes(); ++to) {
-    const FabricFlow flow{{0, 0}, {to, 0}};
+    const NicFlow flow{{0, 0}, {to, 0}};
 
     const std::vector<Hop> route = ExpandedRoute(*fabric_, flow);
 
@@ -181,9 +182,9 @@ TEST_P(EveryFabric, NoCutIsBeaten) {
 
 TEST_P(EveryFabric, LatencyOfAnExchangeIsTheMeanOfItsFlows) {
   const NodeGroups all = AllGroups(fabric_->nodes(), fabric_->nodes(), 1);
-  const std::vector<FabricFlow> flows = AllPairs(all, nics_, ExchangeNics::kSame);
+  const std::vector<NicFlow> flows = AllPairs(all, nics_, ExchangeNics::kSame);
   Seconds sum;
-  for (const FabricFlow& flow : flows) sum += LatencyOf(*fabric_, flow);
+  for (const NicFlow& flow : flows) sum += LatencyOf(*fabric_, flow);
 
   const Seconds mean = MeanLatency(
       *fabric_, ClassLoads(*fabric_, ExchangeLoads(*fabric_, all, nics_, ExchangeNics::kSame)));
@@ -196,7 +197,7 @@ INSTANTIATE_TEST_SUITE_P(Small, EveryFabric, testing::ValuesIn(SmallLayoutsWithR
 
 TEST(Fabric, RefusesFlowsThatHaveNoPath) {
   const auto fabric = MakeFabric(LayoutOf(4, 2, RailLayout{{{2, 1}}, 0, true}));
-  const auto message = [&](const FabricFlow& flow) -> std::string {
+  const auto message = [&](const NicFlow& flow) -> std::string {
     try {
       FlowLoads(*fabric, {flow});
     } catch (const std::invalid_argument& error) {

@@ -31,10 +31,10 @@ TEST(NodeGroups, MustDivideTheNodes) {
 }
 
 TEST(Patterns, ARingGoesRoundOnEveryNic) {
-  const std::vector<FabricFlow> flows = FlowsOf({{4, 3, 2, 1, 1}, {0, 2}, RingEdges(3)});
+  const std::vector<NicFlow> flows = FlowsOf({{4, 3, 2, 1, 1}, {0, 2}, RingEdges(3)});
 
   std::vector<std::pair<int, int>> nodes;
-  for (const FabricFlow& flow : flows) nodes.emplace_back(flow.from.node, flow.to.node);
+  for (const NicFlow& flow : flows) nodes.emplace_back(flow.from.node, flow.to.node);
   EXPECT_THAT(nodes, ElementsAre(std::pair(4, 6), std::pair(4, 6), std::pair(6, 8), std::pair(6, 8),
                                  std::pair(8, 4), std::pair(8, 4)));
   EXPECT_EQ(flows[1].from.nic, 2);

@@ -74,7 +74,7 @@ TEST(FatTree, ShiftsDoNotCollideUnderDModK) {
 
 TEST(FatTree, ShiftsCollideUnderHashesAndDoNotWhenTheySpread) {
   const FabricLayout layout = LayoutOf(64, 1, FatTreeLayout{{{4, 1}, {4, 1}}});
-  const std::vector<FabricFlow> flows = FlowsOf({AllGroups(64, 64, 1), {0}, ShiftEdges(64, 17)});
+  const std::vector<NicFlow> flows = FlowsOf({AllGroups(64, 64, 1), {0}, ShiftEdges(64, 17)});
 
   const auto hashed = MakeFabric(With(layout, Routing::kEcmp));
   const auto spread = MakeFabric(With(layout, Routing::kAdaptive));
@@ -87,7 +87,7 @@ TEST(FatTree, ShiftsCollideUnderHashesAndDoNotWhenTheySpread) {
 TEST(FatTree, HashesLeaveAsManyLinksIdleAsChanceDoes) {
   constexpr int kLinks = 32;
   constexpr int kSeeds = 400;
-  std::vector<FabricFlow> flows;
+  std::vector<NicFlow> flows;
   for (int i = 0; i < kLinks; ++i) flows.push_back({{i, 0}, {kLinks + i, 0}});
   double idle = 0;
   for (int seed = 1; seed <= kSeeds; ++seed) {
@@ -105,7 +105,7 @@ TEST(FatTree, HashesLeaveAsManyLinksIdleAsChanceDoes) {
 
 TEST(FatTree, TheSeedDecidesWhereFlowsCollide) {
   const FabricLayout layout = LayoutOf(64, 1, FatTreeLayout{{{8, 1}}});
-  const std::vector<FabricFlow> flows = FlowsOf({AllGroups(64, 64, 1), {0}, ShiftEdges(64, 8)});
+  const std::vector<NicFlow> flows = FlowsOf({AllGroups(64, 64, 1), {0}, ShiftEdges(64, 8)});
   const auto loads = [&](std::uint64_t seed) {
     return FlowLoads(*MakeFabric(With(layout, Routing::kEcmp, seed)), flows);
   };
@@ -166,7 +166,7 @@ TEST(FatTree, IsTheGraphOfItsLinks) {
     const auto graph = MakeFabric(With(LayoutOf(12, 2, LeafSpineGraph(3, 4, 2, rate)), routing));
     const std::string up = graph->classes()[3].name;  // the one with a latency
     for (int distance = 1; distance < 12; ++distance) {
-      const std::vector<FabricFlow> flows =
+      const std::vector<NicFlow> flows =
           FlowsOf({AllGroups(12, 12, 1), {0, 1}, ShiftEdges(12, distance)});
 
       const std::vector<double> in_tree = FlowLoads(*tree, flows);
