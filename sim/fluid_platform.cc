@@ -11,7 +11,7 @@ namespace {
 namespace s4u = simgrid::s4u;
 
 // Instants nearer than this are one: that of surf/precision.
-constexpr double kInstant_s = 1e-12;
+constexpr double kInstant = 1e-12;
 
 }  // namespace
 
@@ -80,7 +80,7 @@ void FluidPlatform::Seal() {
 
 bool FluidPlatform::IsOver(const Work& work) const {
   const Seconds end = work.since + work.left * work.length;
-  return (end - session_->now()).seconds() <= kInstant_s;
+  return (end - session_->now()).seconds() <= kInstant;
 }
 
 void FluidPlatform::Start(std::vector<ResourceLoad> loads, std::function<void()> done) {

@@ -66,7 +66,8 @@ struct KindSums {
 void Average(int stages, CollectiveReport* report) {
   const auto mean = [&](Bytes sum) { return Bytes::Count(sum.count() / stages); };
   // To the nearest: what few stages do at all is not nothing.
-  report->calls = std::max<std::int64_t>(1, (2 * report->calls + stages) / (2 * stages));
+  report->calls =
+      std::max<std::int64_t>(1, (2 * report->calls + stages) / (std::int64_t{2} * stages));
   report->payload = mean(report->payload);
   report->wire = mean(report->wire);
   report->in_node_per_gpu = mean(report->in_node_per_gpu);

@@ -84,7 +84,7 @@ std::vector<Stage> TorusStages(Kind kind, const std::vector<int>& dimensions) {
   return Nested(kind, rings);
 }
 
-std::vector<Stage> Exchanges(Kind kind, std::vector<ProcessGroup> groups) {
+std::vector<Stage> Exchanges(Kind kind, const std::vector<ProcessGroup>& groups) {
   const Motion motion = kind == Kind::kAllToAll        ? Motion::kPersonal
                         : kind == Kind::kReduceScatter ? Motion::kReduce
                                                        : Motion::kGather;
@@ -154,8 +154,6 @@ std::optional<std::string> WhyNot(Algorithm algorithm, CollectiveKind kind, cons
       }
       return std::nullopt;
     case Algorithm::kDirect:
-      if (kind == Kind::kAllReduce) return no("it is a reduce-scatter and an all-gather");
-      break;
     case Algorithm::kTwoHop:
       if (kind == Kind::kAllReduce) return no("it is a reduce-scatter and an all-gather");
       break;

@@ -11,7 +11,7 @@ namespace zerosim {
 namespace {
 
 int Log2Up(int n) {
-  return std::bit_width(static_cast<unsigned>(n - 1));
+  return static_cast<int>(std::bit_width(static_cast<unsigned>(n - 1)));
 }
 
 // The distance of the peers in a round of kHalving or kDissemination: a gather begins with the

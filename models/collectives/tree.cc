@@ -40,7 +40,7 @@ std::vector<int> TreeChildren(int r, int n) {
 }
 
 int Levels(int n) {  // between the root and the deepest node
-  return std::bit_width(static_cast<unsigned>(n - 1));
+  return static_cast<int>(std::bit_width(static_cast<unsigned>(n - 1)));
 }
 
 int TreeDepth(int r, int n) {

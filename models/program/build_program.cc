@@ -70,6 +70,7 @@ class PipelineBuilder {
 // "stage 0, layers 0-7, 64-71"; a run without a layer is left out.
 std::vector<std::string> StageNames(int layers, const ParallelSpec& parallel) {
   std::vector<std::string> names;
+  names.reserve(parallel.pipeline);
   for (int s = 0; s < parallel.pipeline; ++s) names.push_back(fmt::format("stage {}", s));
   std::vector<bool> named(names.size(), false);
   int first = 0;
