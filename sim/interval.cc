@@ -45,11 +45,13 @@ class Spread {
         time);
   }
 
-  // A part that grows with the parameter.
-  void AddCost(const char* name, Seconds time, const Parameter& cost) {
+  // A part that grows with the parameter. Less of it brings at most `gain`: then something else
+  // limits the step.
+  void AddCost(const char* name, Seconds time, const Parameter& cost,
+               Seconds gain = Seconds::Count(std::numeric_limits<double>::infinity())) {
     if (cost.value <= 0) return;
-    Add({name, ValueText(cost, TimeText), cost.source, (1 - cost.low / cost.value) * time,
-         (cost.high / cost.value - 1) * time},
+    Add({name, ValueText(cost, TimeText), cost.source,
+         std::min((1 - cost.low / cost.value) * time, gain), (cost.high / cost.value - 1) * time},
         time);
   }
 
@@ -96,6 +98,18 @@ Seconds TransfersBetweenNodes(const PreparedStep& step) {
   return transfers;
 }
 
+// Kernels of the compute stream follow each other: those of the busiest ranks, at the fastest that
+// the calibration leaves open.
+Seconds LeastOfKernels(const PreparedStep& step, const Calibration& calibration) {
+  std::vector<Seconds> busy(step.program.rank_classes.size());
+  for (const Op& op : step.program.ops) {
+    if (op.kind == OpKind::kKernel && op.stream == Stream::kCompute) busy[op.rank_class] += op.time;
+  }
+  const Seconds most = busy.empty() ? Seconds() : *std::ranges::max_element(busy);
+  const Parameter& gemm = calibration.gemm_fraction;
+  return std::min(1.0, gemm.high > 0 ? gemm.value / gemm.high : 1.0) * most;
+}
+
 }  // namespace
 
 StepInterval IntervalOf(const Scenario& scenario, const PreparedStep& step,
@@ -116,7 +130,8 @@ StepInterval IntervalOf(const Scenario& scenario, const PreparedStep& step,
   spread.AddCost("nic_step_latency", path.nic_latency, c.nic_step_latency);
   spread.AddCost("gpu_step_latency", path.gpu_latency, c.gpu_step_latency);
   spread.AddCost("collective_launch", path.launch, c.collective_launch);
-  spread.AddCost("host_hook", path.host, c.host_hook);
+  const Seconds kernels = LeastOfKernels(step, c);
+  spread.AddCost("host_hook", path.host, c.host_hook, std::max(timeline.end - kernels, Seconds()));
   const int nics = scenario.cluster.fabric.nics_per_node;
   if (c.measured_nics_per_node > 0 && nics > c.measured_nics_per_node) {
     const double ratio = static_cast<double>(nics) / c.measured_nics_per_node;
@@ -127,7 +142,9 @@ StepInterval IntervalOf(const Scenario& scenario, const PreparedStep& step,
          (ratio - 1) * transfers},
         transfers);
   }
-  return std::move(spread).Around(timeline.end);
+  StepInterval interval = std::move(spread).Around(timeline.end);
+  interval.low = std::max(interval.low, std::min(kernels, timeline.end));
+  return interval;
 }
 
 }  // namespace zerosim

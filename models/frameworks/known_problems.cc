@@ -136,7 +136,8 @@ constexpr KnownProblem kProblems[] = {
      .holds =
          [](const Situation& s) {
            const ParallelSpec& p = s.scenario->parallel;
-           return !s.scenario->fsdp && p.pipeline > 1 && p.tensor > 1 && p.sequence_parallel;
+           return !s.scenario->fsdp && s.scenario->framework != "megatron" && p.pipeline > 1 &&
+                  p.tensor > 1 && p.sequence_parallel;
          },
      .what = "DeepSpeed's pipeline sends each tensor-parallel rank's part of an activation that is "
              "divided already, and trains on noise (4196) unless pipe_partitioned is off (4322)"},

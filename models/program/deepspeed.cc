@@ -28,7 +28,9 @@ void DeepSpeedSharding::StartMicroStep(const Label&, bool last) {
 }
 
 void DeepSpeedSharding::Before(int v, const Label& label) {
-  writer_->HostWork(label, Seconds::Count(scenario_->cluster.calibration.host_hook.value));
+  // Stages below 3 have nothing to fetch or release, and no hooks for it.
+  const double hook = weights_ ? scenario_->cluster.calibration.host_hook.value : 0;
+  writer_->HostWork(label, Seconds::Count(hook));
   if (weights_) weights_->Before(v, label);
 }
 

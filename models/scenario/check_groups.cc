@@ -217,7 +217,7 @@ bool GroupCheck::CheckPlacement() {
       {"parallelism.tensor", {static_cast<int>(DataRanks()), tensor_pipeline}},
       {"parallelism.expert", {p.expert, tensor_pipeline}},
       {"parallelism.expert",
-       {static_cast<int>(DataRanks() / std::max(1, p.expert)), p.expert * tensor_pipeline}},
+       {std::max(1, static_cast<int>(DataRanks() / p.expert)), p.expert * tensor_pipeline}},
       {"parallelism.pipeline",
        {p.pipeline, p.order == RankOrder::kTensorDataPipeline
                         ? p.tensor * static_cast<int>(DataRanks())

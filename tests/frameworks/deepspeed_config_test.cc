@@ -280,8 +280,8 @@ TEST(DeepSpeedConfig, KeepsGradientsInFp32) {
 "zero_optimization": {"stage": )";
   EXPECT_EQ(ReadWith(types + "2}}").scenario.zero.gradient_precision, GradientPrecision::kFp32);
   EXPECT_THAT(ErrorWith(types + "1}}"),
-              HasSubstr("data_types.grad_accum_dtype: gradients in fp32 are modelled in stages 2 "
-                        "and 3 only, not in stage 1"));
+              HasSubstr("data_types.grad_accum_dtype: gradients in fp32 are modelled as "
+                        "DeepSpeed's in stages 2 and 3 only, not in stage 1"));
 }
 
 TEST(DeepSpeedConfig, ReadsTheShardsOfMics) {

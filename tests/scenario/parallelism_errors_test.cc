@@ -35,6 +35,11 @@ TEST(ParallelismErrors, RefuseRanksWithUnlikeNumbersOfExperts) {
   EXPECT_EQ(ErrorOf(Experts("{expert: 2}")), "");
 }
 
+TEST(ParallelismErrors, RefuseMoreExpertRanksThanTrainOtherTokens) {
+  const std::string error = ErrorOf(Experts("{pipeline: 2, tensor: 4, expert: 2}"));
+  EXPECT_THAT(error, HasSubstr("parallelism.expert: expected a divisor of the 1 data-parallel"));
+}
+
 TEST(ParallelismErrors, AsynchronousTensorParallelismNeedsSequenceParallelism) {
   EXPECT_EQ(
       ErrorOf(SmallScenario() + "parallelism: {tensor: 2, tensor_overlap: async}\n"),

@@ -350,6 +350,15 @@ TEST_F(ReportTest, SaysThatAPcieSlotCapsTheNic) {
   EXPECT_EQ(report.step_high, Seconds::Millis(10));
 }
 
+// A host that takes most of the step may be much faster; the kernels then take theirs.
+TEST(MakeReport, AFasterHostDoesNotBeatTheKernels) {
+  Scenario scenario = SmallScenario(2, 4);
+  scenario.cluster.calibration.host_hook = {2e-3, 0, 4e-3, ""};
+  const StepReport report = Simulate(scenario, Engine::kFluid).report;
+  EXPECT_GT(report.step, 2 * report.compute);
+  EXPECT_GE(report.step_low.seconds(), report.compute.seconds() / 1.05 * (1 - 1e-9));
+}
+
 TEST(MakeReport, OfRealTimelinesAddsUp) {
   for (unsigned seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
