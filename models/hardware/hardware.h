@@ -10,9 +10,13 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "models/core/units.h"
+#include "models/nccl/topology.h"
+#include "models/topology/fabric_layout.h"
+#include "models/topology/node_graph.h"
 
 namespace zerosim {
 
@@ -47,12 +51,30 @@ struct GpuSpec {
   // Fused attention kernels; empty: attention is unfused (two batched GEMMs and a softmax that
   // reads and writes the scores).
   std::vector<AttentionSpec> attention;
+  // Ten times what NVIDIA calls the compute capability: 90 for H100. 0: not NVIDIA's, and NCCL's
+  // choices are not known.
+  int compute_capability = 0;
   // Part of the GPU that kernels lose while a collective's kernel is on it: its thread blocks hold
   // processors that the waves of other kernels counted on.
   double collective_share = 0;
 };
 
-enum class InNodeFabric : std::uint8_t { kNvSwitch, kPcie };
+// How the GPUs of a node reach each other (models/topology/node_builders.h).
+enum class InNodeFabric : std::uint8_t {
+  kNvSwitch,
+  kPcie,
+  kRing,
+  kFullMesh,
+  kHybridCubeMesh,
+  kGraph,  // NodeSpec::graph says
+};
+
+// The usual PCIe tree, as far as it is not known: a switch for each NIC, and two CPUs.
+struct PcieTreeSpec {
+  int gpus_per_switch = 0;                // 0: as many as GPUs a NIC
+  int switches_per_host_bridge = 0;       // 0: half of the switches
+  BytesPerSecond inter_socket_bandwidth;  // 0: as pcie_bandwidth
+};
 
 struct NodeSpec {
   std::string name;
@@ -69,16 +91,28 @@ struct NodeSpec {
   Bytes host_memory;                     // of the node; 0: not known
   BytesPerSecond host_memory_bandwidth;  // achieved by the CPUs together, read plus written; 0: not
                                          // known
-  int nics = 0;                          // that a cluster may use; fabric.nics_per_node picks
-  BytesPerSecond nic_bandwidth;          // line rate of one, a direction; 0: the fabric's to say
+  PcieTreeSpec pcie_tree;
+  CpuVendor cpu = CpuVendor::kIntel;
+  NodeGraphText graph;           // of kGraph: switches and links
+  int nics = 0;                  // that a cluster may use; fabric.nics_per_node picks
+  BytesPerSecond nic_bandwidth;  // line rate of one, a direction; 0: the fabric's to say
 };
 
-// One non-blocking or oversubscribed switch between the nodes.
+// The network between the nodes.
 struct FabricSpec {
   int nics_per_node = 1;
   BytesPerSecond nic_bandwidth;  // line rate of one NIC, a direction
-  Seconds latency;               // of one step of a collective between nodes
-  double oversubscription = 1;   // >= 1: nodes share 1/x of their rate when all send at once
+  Seconds latency;               // of one step of a collective between nodes, through one switch
+  Seconds hop_latency;           // of each further switch
+  // Of one switch, >= 1: nodes share 1/x of their rate when all send at once.
+  double oversubscription = 1;
+  FabricKind kind;
+  bool in_network_reduction = false;  // SHARP
+  bool ll128 = true;                  // NCCL trusts its protocol LL128 between nodes
+  Routing routing = Routing::kStatic;
+  std::int64_t seed = 1;  // of ECMP's hash
+
+  bool is_switch() const { return std::holds_alternative<SwitchLayout>(kind); }
 };
 
 // One measured number. `low` and `high` bound where it may lie (a standard deviation either side

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -10,7 +11,7 @@ namespace zerosim {
 ClusterNetwork MakeClusterNetwork(NodeGraph node) {
   NodeRoutes routes(node);
   std::vector<int> nic_of_gpu = NicOfGpus(node, routes);
-  return {std::move(node), std::move(routes), std::move(nic_of_gpu), nullptr, 1};
+  return {std::move(node), std::move(routes), std::move(nic_of_gpu), nullptr, 1, false};
 }
 
 ClusterNetwork MakeClusterNetwork(NodeGraph node, const FabricLayout& layout) {
@@ -21,6 +22,7 @@ ClusterNetwork MakeClusterNetwork(NodeGraph node, const FabricLayout& layout) {
   }
   network.fabric = MakeFabric(layout);
   network.nodes = layout.nodes;
+  network.one_switch = std::holds_alternative<SwitchLayout>(layout.kind);
   return network;
 }
 

@@ -17,6 +17,7 @@ struct ClusterNetwork {
   std::vector<int> nic_of_gpu;           // the NIC that is nearest to each
   std::shared_ptr<const Fabric> fabric;  // null for one node
   int nodes = 1;
+  bool one_switch = false;  // between the nodes, so that their places do not matter
 
   int gpus_per_node() const { return routes.num_gpus(); }
   int world_size() const { return nodes * gpus_per_node(); }

@@ -22,8 +22,6 @@ class SizeCheck : KeyCheck {
   using KeyCheck::KeyCheck;
 
   void Run() {
-    CheckWorld();
-    CheckFabric();
     CheckHeads();
     CheckPositions();
     if (CheckParameters()) CheckActivations();
@@ -33,8 +31,6 @@ class SizeCheck : KeyCheck {
   }
 
  private:
-  void CheckWorld();
-  void CheckFabric();
   void CheckHeads();
   void CheckPositions();
   bool CheckParameters();
@@ -43,35 +39,6 @@ class SizeCheck : KeyCheck {
   void CheckOffload();
   void CheckGlobalBatch();
 };
-
-void SizeCheck::CheckWorld() {
-  if (!Know({"cluster.nodes", "cluster.node.gpus"}) || KnowRanks()) return;
-  Report("cluster.nodes",
-         fmt::format("{} nodes x {} GPUs{} are {} ranks; expected at most {}, which are {} nodes",
-                     s_.cluster.nodes, s_.cluster.node.gpus,
-                     Mention("cluster.node.gpus", "cluster.nodes"), Ranks(), kMostRanks,
-                     kMostRanks / s_.cluster.node.gpus));
-}
-
-void SizeCheck::CheckFabric() {
-  if (!Know({"cluster.nodes", "cluster.fabric"}) || s_.cluster.nodes == 1) return;
-  if (!places_.Has("cluster.fabric")) {
-    if (!Know({"cluster.node.nic_bandwidth"}) || s_.cluster.node.nic_bandwidth > BytesPerSecond()) {
-      return;
-    }
-    Report("cluster.fabric",
-           "missing; more than one node needs one, such as "
-           "{nics_per_node: 8, nic_bandwidth: 200 Gbps, latency: 5 us}, or a node whose NICs are "
-           "known by cluster.node.nics and cluster.node.nic_bandwidth");
-    return;
-  }
-  const int wanted = s_.cluster.fabric.nics_per_node;
-  const int there = s_.cluster.node.nics;
-  if (!Know({"cluster.fabric.nics_per_node", "cluster.node.nics"}) || wanted <= there) return;
-  Report("cluster.fabric.nics_per_node",
-         fmt::format("expected at most the {} NICs of the node{}, got {}", there,
-                     Mention("cluster.node.nics", "cluster.fabric.nics_per_node"), wanted));
-}
 
 void SizeCheck::CheckHeads() {
   const TransformerSpec& m = s_.model;

@@ -41,7 +41,9 @@ class KeyCheck {
   Problems* const problems_;
 };
 
-// Sizes of the machine, the model and the batch.
+// The machine: its size, and whether its links make a network.
+void CheckCluster(const Node& root, Scenario* scenario, Problems* problems);
+// Sizes of the model and the batch.
 void CheckSizes(const Node& root, Scenario* scenario, Problems* problems);
 // What the ranks divide, and the groups that they form.
 void CheckGroups(const Node& root, Scenario* scenario, Problems* problems);

@@ -106,6 +106,8 @@ std::string Wanted(const KeySpec& key) {
       return "a list of sections";
     case kIntegers:
       return "a list of whole numbers such as [7, 8, 8, 7]";
+    case kTexts:
+      return "a list of names such as [leaf0, leaf1]";
     case kNumberParameter:
       return "a number or a section {value, low, high, source}";
     case kDurationParameter:

@@ -29,6 +29,7 @@ enum class KeyType : std::uint8_t {
   kCountOrNode,       // a number of ranks, or "node"
   kList,              // of sections, whose keys have the path PATH[]
   kIntegers,          // a list of whole numbers
+  kTexts,             // a list of names
   kNumberParameter,   // a number, or a section {value, low, high, source}
   kDurationParameter  // a duration, or such a section
 };

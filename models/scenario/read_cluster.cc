@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <cmath>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "models/scenario/read_sections.h"
 
@@ -13,6 +16,9 @@ GpuSpec ReadGpu(SectionReader section) {
   section.Read("peak", &gpu.peak);
   section.Read("memory_bandwidth", &gpu.memory_bandwidth);
   section.Read("collective_share", &gpu.collective_share);
+  double capability = 0;
+  section.Read("compute_capability", &capability);
+  gpu.compute_capability = static_cast<int>(std::lround(10 * capability));
 
   SectionReader gemm = section.Section("gemm");
   gemm.Read("peak_fraction", &gpu.gemm.peak_fraction);
@@ -37,16 +43,37 @@ GpuSpec ReadGpu(SectionReader section) {
   return gpu;
 }
 
+NodeGraphText ReadNodeGraph(SectionReader* section) {
+  NodeGraphText graph;
+  section->Read("switches", &graph.switches);
+  for (SectionReader& item : section->List("links")) {
+    NamedNodeLink link;
+    item.Read("from", &link.from);
+    item.Read("to", &link.to);
+    item.Read("bandwidth", &link.bandwidth);
+    item.Read("latency", &link.latency);
+    item.ReadChoice("kind", &link.kind);
+    item.Finish();
+    graph.links.push_back(std::move(link));
+  }
+  return graph;
+}
+
 NodeSpec ReadNode(SectionReader section) {
   NodeSpec node;
   section.Read("name", &node.name);
   section.Read("gpus", &node.gpus);
   section.ReadChoice("in_node", &node.in_node);
+  section.ReadChoice("cpu", &node.cpu);
   section.Read("gpu_bandwidth", &node.gpu_bandwidth);
   section.Read("gpu_bandwidth_fraction", &node.gpu_bandwidth_fraction);
   section.Read("gpu_latency", &node.gpu_latency);
   section.Read("pcie_bandwidth", &node.pcie_bandwidth);
   section.Read("gpus_per_host_link", &node.gpus_per_host_link);
+  section.Read("gpus_per_pcie_switch", &node.pcie_tree.gpus_per_switch);
+  section.Read("switches_per_host_bridge", &node.pcie_tree.switches_per_host_bridge);
+  section.Read("inter_socket_bandwidth", &node.pcie_tree.inter_socket_bandwidth);
+  node.graph = ReadNodeGraph(&section);
   section.Read("host_memory", &node.host_memory);
   section.Read("host_memory_bandwidth", &node.host_memory_bandwidth);
   section.Read("nics", &node.nics);
@@ -54,25 +81,6 @@ NodeSpec ReadNode(SectionReader section) {
   node.gpu = ReadGpu(section.Section("gpu"));
   section.Finish();
   return node;
-}
-
-// A node that names the rate of its NICs gives the defaults.
-FabricSpec ReadFabric(SectionReader section, const NodeSpec& node) {
-  enum class Kind : std::uint8_t { kSwitch };
-  Kind kind = Kind::kSwitch;
-  FabricSpec fabric;
-  fabric.nic_bandwidth = BytesPerSecond::GigabitsPerSecond(100);
-  if (node.nic_bandwidth > BytesPerSecond()) {
-    fabric.nic_bandwidth = node.nic_bandwidth;
-    fabric.nics_per_node = std::max(1, node.nics);
-  }
-  section.ReadChoice("kind", &kind);
-  section.Read("nics_per_node", &fabric.nics_per_node);
-  section.Read("nic_bandwidth", &fabric.nic_bandwidth);
-  section.Read("latency", &fabric.latency);
-  section.Read("oversubscription", &fabric.oversubscription);
-  section.Finish();
-  return fabric;
 }
 
 Calibration ReadCalibration(SectionReader section) {

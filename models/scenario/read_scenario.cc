@@ -11,6 +11,7 @@
 
 #include "models/frameworks/known_problems.h"
 #include "models/scenario/canonical_text.h"
+#include "models/scenario/key_check.h"
 #include "models/scenario/keys.h"
 #include "models/scenario/read_sections.h"
 #include "models/scenario/validate.h"
@@ -96,6 +97,30 @@ ReadResult ReadScenarioText(const std::string& text, const std::string& path,
   result.notes = problems.Notes();
   result.canonical_text = CanonicalText(*root);
   return result;
+}
+
+ClusterResult ReadClusterOf(const std::string& path, const std::vector<Override>& set,
+                            const Catalog& catalog) {
+  const DiskFiles files;
+  Files::Content content = files.Read(path);
+  if (!content.text) throw ScenarioError({{{path, 0, 0}, content.problem}}, {});
+  Problems problems;
+  std::optional<Node> root = Assemble(*content.text, path, set, catalog, files, &problems);
+  if (!root) problems.ThrowIfAny();
+  root->where = {path, 1, 1};
+  RefuseCatalogFile(*root, path, &problems);
+
+  // Other sections may stand there, and are not this command's to judge.
+  std::erase_if(root->entries,
+                [](const Entry& entry) { return entry.key != "name" && entry.key != "cluster"; });
+  Scenario scenario;
+  scenario.name = std::filesystem::path(path).stem().string();
+  SectionReader top(*root, &problems);
+  top.Read("name", &scenario.name);
+  scenario.cluster = ReadCluster(top.Section("cluster"));
+  CheckCluster(*root, &scenario, &problems);
+  problems.ThrowIfAny();
+  return {scenario.name, scenario.cluster, CanonicalText(*root)};
 }
 
 ReadResult ReadScenario(const std::string& path, const std::vector<Override>& set,

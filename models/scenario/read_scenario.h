@@ -31,4 +31,13 @@ ReadResult ReadScenarioText(const std::string& text, const std::string& path,
                             const std::vector<Override>& set, const Catalog& catalog,
                             const Files& files);
 
+// The cluster alone of a scenario's file, or of one that has no more than a section "cluster".
+struct ClusterResult {
+  std::string name;
+  ClusterSpec cluster;
+  std::string canonical_text;
+};
+ClusterResult ReadClusterOf(const std::string& path, const std::vector<Override>& set,
+                            const Catalog& catalog);
+
 }  // namespace zerosim

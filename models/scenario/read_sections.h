@@ -10,6 +10,8 @@
 namespace zerosim {
 
 ClusterSpec ReadCluster(SectionReader section);
+// A node that names the rate of its NICs gives the defaults.
+FabricSpec ReadFabric(SectionReader section, const NodeSpec& node);
 TransformerSpec ReadModel(SectionReader section);
 // What is trained of `*model` is written to it.
 TrainingSpec ReadTraining(SectionReader section, TransformerSpec* model);

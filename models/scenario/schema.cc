@@ -116,6 +116,8 @@ std::string Members(const KeySpec& key, int indent) {
                          ObjectOf(fmt::format("{}[]", key.path), indent));
     case KeyType::kIntegers:
       return fmt::format(R"("type": "array", "items": {{"type": "integer", {}}})", Bounds(key));
+    case KeyType::kTexts:
+      return R"("type": "array", "items": {"type": "string"})";
     case KeyType::kNumberParameter:
     case KeyType::kDurationParameter: {
       const KeyType type =
@@ -175,6 +177,8 @@ std::string TypeText(const KeySpec& key) {
       return "list of sections";
     case KeyType::kIntegers:
       return "list of whole numbers";
+    case KeyType::kTexts:
+      return "list of names";
     case KeyType::kNumberParameter:
       return "number or section";
     case KeyType::kDurationParameter:

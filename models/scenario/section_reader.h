@@ -68,6 +68,8 @@ class SectionReader {
 
   // The items of the list `key` (kIntegers); *out stays as it is if one is a problem.
   void Read(std::string_view key, std::vector<int>* out);
+  // The same of kTexts.
+  void Read(std::string_view key, std::vector<std::string>* out);
 
   // Whether the section `key` (kFlagOrSection) is on: a section or true.
   bool IsOn(std::string_view key);

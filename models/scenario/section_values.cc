@@ -133,6 +133,28 @@ void SectionReader::Read(std::string_view key, std::vector<int>* out) {
   *out = std::move(values);
 }
 
+void SectionReader::Read(std::string_view key, std::vector<std::string>* out) {
+  const KeySpec& spec = Ask(key);
+  const Entry* entry = Find(key);
+  if (entry == nullptr) return;
+  if (entry->value.kind != Node::Kind::kList) {
+    Report(key, fmt::format("expected {}, got {}", Wanted(spec), Describe(entry->value)));
+    return;
+  }
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < entry->value.items.size(); ++i) {
+    const Node& item = entry->value.items[i];
+    if (!item.is_text()) {
+      problems_->Add(item.where, fmt::format("{}[{}]: expected a name, got {}", PathOf(key), i,
+                                             Describe(item)));
+      problems_->Doubt(PathOf(key));
+      return;
+    }
+    texts.push_back(item.text);
+  }
+  *out = std::move(texts);
+}
+
 void SectionReader::Read(std::string_view key, double* out) {
   if (const auto v = NumberOf(key, ParseNumber)) *out = *v;
 }

@@ -5,6 +5,7 @@
 namespace zerosim {
 
 void CheckBetweenSections(const Node& root, Scenario* scenario, Problems* problems) {
+  CheckCluster(root, scenario, problems);
   CheckSizes(root, scenario, problems);
   CheckGroups(root, scenario, problems);
 }
