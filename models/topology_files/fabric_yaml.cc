@@ -35,15 +35,13 @@ struct KindWriter {
   void operator()(const FatTreeShape& kind) const {
     out->Add(4, "kind: fat_tree");
     out->Add(4, "levels:");
-    bool is_leaf = true;
     for (const FatTreeTier& level : kind.levels) {
       if (!level.note.empty()) out->Add(6, "# " + level.note);
       const auto& given = level.oversubscription;
       out->Add(6,
-               fmt::format("- {{{}: {}, oversubscription: {}}}", is_leaf ? "nodes" : "children",
-                           level.children, FormatNumber(given ? given->value : 1)),
+               fmt::format("- {{children: {}, oversubscription: {}}}", level.children,
+                           FormatNumber(given ? given->value : 1)),
                given ? std::string_view(given->source) : kNoOversubscription);
-      is_leaf = false;
     }
   }
 

@@ -1,6 +1,7 @@
 #include "models/topology_files/node_yaml.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -51,8 +52,22 @@ void WriteLatency(bool nvlink, YamlLines* out) {
       fmt::format("not in the file: NCCL's ring step over {}, Simple", nvlink ? "NVLink" : "PCIe"));
 }
 
+// What one GPU has to its peers: its NVLinks, or its PCIe link.
+BytesPerSecond GpuBandwidth(const NodeTopology& node) {
+  const auto gpu = std::ranges::find(node.devices, DeviceKind::kGpu, &Device::kind);
+  const auto first = static_cast<std::size_t>(gpu - node.devices.begin());
+  BytesPerSecond nvlink;
+  BytesPerSecond other;
+  for (const Cable& link : node.links) {
+    if (link.from != first && link.to != first) continue;
+    (link.kind == CableKind::kNvLink ? nvlink : other) += link.bandwidth;
+  }
+  return nvlink > BytesPerSecond() ? nvlink : other;
+}
+
 void WriteGraph(const NodeTopology& node, YamlLines* out) {
   out->Add(4, "in_node: graph");
+  out->Add(4, "gpu_bandwidth: " + RateText(GpuBandwidth(node)), "the sum of one GPU's links below");
   for (const Device& device : node.devices) {
     if (device.kind == DeviceKind::kSwitch) continue;
     out->Add(4, fmt::format("# {}: {}", device.name, device.note));

@@ -100,7 +100,8 @@ std::vector<std::size_t> KeptColumns(const SmiMatrix& matrix, const std::string&
       kept.push_back(i);
     }
   }
-  std::ranges::stable_partition(kept, [&](std::size_t i) { return matrix.devices[i].is_gpu; });
+  std::stable_partition(kept.begin(), kept.end(),
+                        [&](std::size_t i) { return matrix.devices[i].is_gpu; });
   const bool all_far =
       std::ranges::all_of(kept, [&](std::size_t i) { return matrix.devices[i].is_gpu; });
   if (all_far) {

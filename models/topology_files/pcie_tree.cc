@@ -117,6 +117,7 @@ PcieTreeFacts AddPcieTree(const std::vector<std::size_t>& devices,
   }
   TreeWriter writer(devices, rates, draft);
   std::vector<std::size_t> cpus;
+  cpus.reserve(groups.size());
   for (const Group& group : groups) cpus.push_back(writer.WriteCpu(group));
   for (std::size_t i = 0; i < cpus.size(); ++i) {
     for (std::size_t j = i + 1; j < cpus.size(); ++j) {

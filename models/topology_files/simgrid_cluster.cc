@@ -129,11 +129,11 @@ class ClusterReader {
   std::string_view Parameters() const { return cluster_.Find("topo_parameters").value_or(""); }
 
   void ReadFatTree() {
-    constexpr std::string_view kForm = "levels;children;parents;links, such as \"2;4,4;1,2;1,2\"";
+    const std::string_view form = "levels;children;parents;links, such as \"2;4,4;1,2;1,2\"";
     const auto lists = Split(Parameters(), ';');
     std::vector<std::vector<std::int64_t>> numbers;
     for (const std::string_view list : lists) {
-      auto read = Numbers(list, kForm);
+      auto read = Numbers(list, form);
       if (!read) return;
       numbers.push_back(std::move(*read));
     }
@@ -143,7 +143,7 @@ class ClusterReader {
           return static_cast<std::int64_t>(list.size()) == numbers[0][0];
         });
     if (!fits) {
-      FailForm(kForm);
+      FailForm(form);
       return;
     }
     const auto& children = numbers[1];
@@ -175,15 +175,15 @@ class ClusterReader {
   }
 
   void ReadDragonfly() {
-    constexpr std::string_view kForm =
+    const std::string_view form =
         "groups,links;chassis,links;routers,links;nodes, such as \"3,4;4,3;5,1;2\"";
     std::vector<std::int64_t> all;
     const auto lists = Split(Parameters(), ';');
     for (std::size_t i = 0; i < lists.size(); ++i) {
-      const auto read = Numbers(lists[i], kForm);
+      const auto read = Numbers(lists[i], form);
       if (!read) return;
       if (lists.size() != 4 || read->size() != (i < 3 ? 2U : 1U)) {
-        FailForm(kForm);
+        FailForm(form);
         return;
       }
       all.insert(all.end(), read->begin(), read->end());
@@ -239,15 +239,14 @@ std::optional<double> ParseWithUnit(std::string_view text, const Unit (&units)[k
 
 std::optional<BytesPerSecond> SimgridRate(const XmlElement& element, std::string_view attribute,
                                           Problems* problems) {
-  constexpr Unit kUnits[] = {{"Bps", 1},         {"kBps", 1e3},     {"KBps", 1e3},
-                             {"MBps", 1e6},      {"GBps", 1e9},     {"TBps", 1e12},
-                             {"KiBps", 0x1p10},  {"MiBps", 0x1p20}, {"GiBps", 0x1p30},
-                             {"TiBps", 0x1p40},  {"bps", 0.125},    {"kbps", 125},
-                             {"Kbps", 125},      {"Mbps", 0.125e6}, {"Gbps", 0.125e9},
-                             {"Tbps", 0.125e12}, {"Mibps", 0x1p17}, {"Gibps", 0x1p27}};
+  const Unit units[] = {{"Bps", 1},        {"kBps", 1e3},     {"KBps", 1e3},     {"MBps", 1e6},
+                        {"GBps", 1e9},     {"TBps", 1e12},    {"KiBps", 0x1p10}, {"MiBps", 0x1p20},
+                        {"GiBps", 0x1p30}, {"TiBps", 0x1p40}, {"bps", 0.125},    {"kbps", 125},
+                        {"Kbps", 125},     {"Mbps", 0.125e6}, {"Gbps", 0.125e9}, {"Tbps", 0.125e12},
+                        {"Mibps", 0x1p17}, {"Gibps", 0x1p27}};
   const auto text = element.Find(attribute);
   if (!text) return std::nullopt;
-  const auto rate = ParseWithUnit(*text, kUnits);
+  const auto rate = ParseWithUnit(*text, units);
   if (rate && *rate >= 1e3 && *rate <= 1e15) return BytesPerSecond::Count(*rate);
   problems->Add(element.where,
                 fmt::format("<{}>: {}: expected a rate such as \"125MBps\" or \"10Gbps\", got {}",
@@ -257,10 +256,10 @@ std::optional<BytesPerSecond> SimgridRate(const XmlElement& element, std::string
 
 std::optional<Seconds> SimgridDuration(const XmlElement& element, std::string_view attribute,
                                        Problems* problems) {
-  constexpr Unit kUnits[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}};
+  const Unit units[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}};
   const auto text = element.Find(attribute);
   if (!text) return std::nullopt;
-  const auto time = ParseWithUnit(*text, kUnits);
+  const auto time = ParseWithUnit(*text, units);
   if (time && *time <= 10) return Seconds::Count(*time);
   problems->Add(element.where, fmt::format("<{}>: {}: expected a latency such as \"50us\", got {}",
                                            element.name, attribute, Quoted(*text)));

@@ -26,7 +26,7 @@ std::size_t LineEnd(std::string_view text, std::size_t begin) {
   std::size_t end = text.find('\n', begin);
   while (end != std::string_view::npos) {
     const std::string_view line = text.substr(begin, end - begin);
-    const std::size_t last = line.find_last_not_of("\r");
+    const std::size_t last = line.find_last_not_of('\r');
     if (last == std::string_view::npos || line[last] != '\\') return end;
     end = text.find('\n', end + 1);
   }

@@ -44,11 +44,11 @@ TEST(SimgridPlatform, ReadsAFatTree) {
   EXPECT_EQ(LinesWith("oversubscription",
                       Fabric(Cluster("radical=\"0-15\" bw=\"10Gbps\" lat=\"2us\" "
                                      "topology=\"FAT_TREE\" topo_parameters=\"2;4,4;1,2;1,2\""))),
-            "- {nodes: 4, oversubscription: 1}\n- {children: 4, oversubscription: 1}\n");
+            "- {children: 4, oversubscription: 1}\n- {children: 4, oversubscription: 1}\n");
   EXPECT_EQ(LinesWith("oversubscription",
                       Fabric(Cluster("radical=\"0-63\" bw=\"10Gbps\" lat=\"2us\" "
                                      "topology=\"FAT_TREE\" topo_parameters=\"2;16,4;1,4;1,2\""))),
-            "- {nodes: 16, oversubscription: 2}\n- {children: 4, oversubscription: 1}\n");
+            "- {children: 16, oversubscription: 2}\n- {children: 4, oversubscription: 1}\n");
 }
 
 TEST(SimgridPlatform, ReadsATorusAndADragonfly) {

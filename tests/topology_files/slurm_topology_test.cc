@@ -34,7 +34,7 @@ TEST(SlurmTopology, OfEqualSwitchesIsAFatTree) {
 
   EXPECT_EQ(LinesWith("nodes: 24", imported.yaml), "nodes: 24\n");
   EXPECT_EQ(LinesWith("oversubscription", imported.yaml),
-            "- {nodes: 4, oversubscription: 1}\n"
+            "- {children: 4, oversubscription: 1}\n"
             "- {children: 3, oversubscription: 1}\n"
             "- {children: 2, oversubscription: 1}\n");
   EXPECT_EQ(imported.notes, (std::vector<std::string>{
@@ -86,7 +86,7 @@ TEST(SlurmTopology, ReadsBlocksAsLeaves) {
       kFormat, "BlockName=b1 Nodes=n[01-04]\nBlockName=b2 Nodes=n[05-08]\nBlockSizes=4,8\n");
 
   EXPECT_EQ(LinesWith("oversubscription", imported.yaml),
-            "- {nodes: 4, oversubscription: 1}\n- {children: 2, oversubscription: 1}\n");
+            "- {children: 4, oversubscription: 1}\n- {children: 2, oversubscription: 1}\n");
   EXPECT_EQ(LinesWith("# not in the file: a switch", imported.yaml),
             "# not in the file: a switch above all\n");
   EXPECT_EQ(imported.notes,
