@@ -40,6 +40,8 @@ class Places {
   int gpus_;
 };
 
+// Every node sends and receives alike in all patterns but trees, so that one is counted for all.
+// The nodes of trees differ in their chains' heads alone.
 class Counter {
  public:
   Counter(const ClusterNetwork& network, const Stage& stage, const ProcessGroup& group,
@@ -49,8 +51,10 @@ class Counter {
         places_(network, group),
         rule_(rule),
         arcs_per_node_(network.node.num_arcs()),
-        arcs_(static_cast<std::size_t>(network.nodes) * arcs_per_node_, 0),
-        out_(network.nodes, 0) {}
+        alike_(stage.pattern != StagePattern::kTree),
+        arcs_(static_cast<std::size_t>(alike_ ? 1 : network.nodes) * arcs_per_node_, 0),
+        inside_(arcs_per_node_, 0),
+        out_(alike_ ? 1 : network.nodes, 0) {}
 
   StageLoads Count() {
     if (stage_.pattern == StagePattern::kSwitch) {
@@ -66,8 +70,10 @@ class Counter {
       double& most = loads.arcs[i % arcs_per_node_];
       most = std::max(most, arcs_[i]);
     }
+    for (int arc = 0; arc < arcs_per_node_; ++arc) loads.arcs[arc] += inside_[arc];
     if (network_.fabric != nullptr) {
       loads.links = FlowLoads(*network_.fabric, flows_);
+      if (OneNodeIsEnough()) SpreadOverNodes(&loads.links);
       for (std::size_t i = 0; i < exchanged_.size(); ++i) loads.links[i] += exchanged_[i];
     }
     loads.out_of_node = *std::ranges::max_element(out_);
@@ -75,8 +81,25 @@ class Counter {
   }
 
  private:
+  bool OneNodeIsEnough() const { return alike_ && network_.one_switch; }
+
+  // What the flows of one node put on the links of a switch, all nodes put there alike.
+  void SpreadOverNodes(std::vector<double>* links) const {
+    for (const FabricLinkClass& link_class : network_.fabric->classes()) {
+      const std::int64_t of_node = link_class.count / network_.nodes;
+      std::vector<double> sums(of_node, 0);
+      for (std::int64_t i = 0; i < link_class.count; ++i) {
+        sums[i % of_node] += (*links)[link_class.first + i];
+      }
+      for (std::int64_t i = 0; i < link_class.count; ++i) {
+        (*links)[link_class.first + i] = sums[i % of_node];
+      }
+    }
+  }
+
   void Pass(int node, const NodePath& path, double load) {
-    for (const int arc : path) arcs_[node * arcs_per_node_ + arc] += load;
+    const std::size_t first = alike_ ? 0 : static_cast<std::size_t>(node) * arcs_per_node_;
+    for (const int arc : path) arcs_[first + arc] += load;
   }
 
   // The NIC of a channel: groups and channels have NICs of their own as far as there are any.
@@ -86,33 +109,90 @@ class Counter {
            ways;
   }
 
-  void Move(int from, int to, int channel, double load) {
+  void MoveInside(int from, int to, double load) {
+    for (const int arc : network_.routes.BetweenGpus(places_.Gpu(from), places_.Gpu(to))) {
+      inside_[arc] += load;
+    }
+  }
+
+  // To another node. `counted`: the nodes' own links too.
+  void MoveAcross(int from, int to, int channel, double load, bool counted) {
     const int node = places_.Node(from);
     const int peer_node = places_.Node(to);
     const int gpu = places_.Gpu(from);
     const int peer_gpu = places_.Gpu(to);
-    if (node == peer_node) {
-      Pass(node, network_.routes.BetweenGpus(gpu, peer_gpu), load);
-      return;
-    }
     const bool by_channel =
         (stage_.pattern == StagePattern::kRing || stage_.pattern == StagePattern::kTree) &&
         places_.shape().local > 1 && stage_.among.stride == 1;
     const int nic = by_channel ? NicOfChannel(from, channel) : network_.nic_of_gpu[gpu];
     const int peer_nic =
         by_channel || rule_ == NicRule::kSameNumber ? nic : network_.nic_of_gpu[peer_gpu];
+    flows_.push_back({{node, nic}, {peer_node, peer_nic}, load});
+    if (!counted) return;
     Pass(node, network_.routes.ToNic(gpu, nic), load);
     Pass(peer_node, network_.routes.FromNic(peer_nic, peer_gpu), load);
-    flows_.push_back({{node, nic}, {peer_node, peer_nic}, load});
-    out_[node] += load;
+    out_[alike_ ? 0 : node] += load;
+  }
+
+  std::vector<PeerShare> Peers(int rank, int channel) const {
+    return PeersOf(stage_, places_.shape(), channel, places_.Member(rank));
+  }
+
+  // Calls f(rank, channel) for those of a node that send to others. They are the same in every
+  // node: the last GPU of a ring's channel, the head of a tree's.
+  template <typename F>
+  void ForWaysOut(F f) {
+    std::vector<std::pair<int, int>> ways;
+    for (int gpu = 0; gpu < network_.gpus_per_node(); ++gpu) {
+      for (int channel = 0; channel < stage_.channels; ++channel) {
+        const std::vector<PeerShare> peers = Peers(gpu, channel);
+        if (std::ranges::any_of(peers, [&](const PeerShare& peer) {
+              return places_.Node(places_.RankOf(gpu, peer.to)) != 0;
+            })) {
+          ways.push_back({gpu, channel});
+        }
+      }
+    }
+    const int nodes = OneNodeIsEnough() ? 1 : network_.nodes;
+    for (int node = 0; node < nodes; ++node) {
+      for (const auto& [gpu, channel] : ways) f(node * network_.gpus_per_node() + gpu, channel);
+    }
   }
 
   void CountPeers() {
-    for (int rank = 0; rank < network_.world_size(); ++rank) {
-      const int member = places_.Member(rank);
+    if (stage_.pattern == StagePattern::kTree && stage_.tree == TreeKind::kChain) {
+      CountChain();
+      return;
+    }
+    for (int rank = 0; rank < network_.gpus_per_node(); ++rank) {
       for (int channel = 0; channel < stage_.channels; ++channel) {
-        for (const PeerShare& peer : PeersOf(stage_, places_.shape(), channel, member)) {
-          Move(rank, places_.RankOf(rank, peer.to), channel, peer.share);
+        for (const PeerShare& peer : Peers(rank, channel)) {
+          const int to = places_.RankOf(rank, peer.to);
+          if (places_.Node(to) == 0) MoveInside(rank, to, peer.share);
+        }
+      }
+    }
+    ForWaysOut([&](int rank, int channel) {
+      for (const PeerShare& peer : Peers(rank, channel)) {
+        const int to = places_.RankOf(rank, peer.to);
+        if (places_.Node(to) == places_.Node(rank)) continue;
+        MoveAcross(rank, to, channel, peer.share, !alike_ || places_.Node(rank) == 0);
+      }
+    });
+  }
+
+  // The node of the root differs from the others, and the last one.
+  void CountChain() {
+    for (int rank = 0; rank < network_.world_size(); ++rank) {
+      for (int channel = 0; channel < stage_.channels; ++channel) {
+        for (const PeerShare& peer : Peers(rank, channel)) {
+          const int to = places_.RankOf(rank, peer.to);
+          if (places_.Node(to) == places_.Node(rank)) {
+            Pass(places_.Node(rank),
+                 network_.routes.BetweenGpus(places_.Gpu(rank), places_.Gpu(to)), peer.share);
+          } else {
+            MoveAcross(rank, to, channel, peer.share, true);
+          }
         }
       }
     }
@@ -127,30 +207,39 @@ class Counter {
 
   void CountExchange() {
     const GroupShape& shape = places_.shape();
-    const double share =
-        PeersOf(stage_, shape, 0, 0).empty() ? 0 : PeersOf(stage_, shape, 0, 0).front().share;
+    const double share = 1.0 / shape.size() * SharesOfExchange();
     if (InNodePart()) {
-      for (int rank = 0; rank < network_.world_size(); ++rank) {
+      for (int rank = 0; rank < network_.gpus_per_node(); ++rank) {
         const int member = places_.Member(rank);
-        const int first = member / shape.local * shape.local;
-        for (int peer = first; peer < first + shape.local; ++peer) {
-          if (peer != member) Move(rank, places_.RankOf(rank, peer), 0, share);
+        for (int peer = 0; peer < shape.local; ++peer) {
+          if (peer != member % shape.local) {
+            MoveInside(rank, places_.RankOf(rank, member / shape.local * shape.local + peer),
+                       share);
+          }
         }
       }
     }
     if (AcrossPart()) CountAcross(share);
   }
 
+  // What a member sends to each other of its sub-group, in blocks of the vector.
+  double SharesOfExchange() const {
+    const GroupShape& shape = places_.shape();
+    if (stage_.motion == Motion::kPersonal) {
+      return static_cast<double>(shape.size()) / stage_.among.size;
+    }
+    return BlocksOf(stage_, shape, 0, 0).count;
+  }
+
   void CountAcross(double share) {
     const GroupShape& shape = places_.shape();
     const int peers = InNodePart() ? shape.local : 1;  // of a rank in each other node
     const double sent = share * peers * (shape.nodes - 1);
-    for (int rank = 0; rank < network_.world_size(); ++rank) {
-      const int gpu = places_.Gpu(rank);
+    for (int gpu = 0; gpu < network_.gpus_per_node(); ++gpu) {
       const int nic = network_.nic_of_gpu[gpu];
-      Pass(places_.Node(rank), network_.routes.ToNic(gpu, nic), sent);
-      Pass(places_.Node(rank), network_.routes.FromNic(nic, gpu), sent);
-      out_[places_.Node(rank)] += sent;
+      Pass(0, network_.routes.ToNic(gpu, nic), sent);
+      Pass(0, network_.routes.FromNic(nic, gpu), sent);
+      out_[0] += sent;
     }
     for (int group = 0; group < places_.groups_in_node(); ++group) {
       ExchangeOfNics(group, peers * share);
@@ -183,23 +272,23 @@ class Counter {
     const GroupShape& shape = places_.shape();
     const double up = PeersOf(stage_, shape, 0, 0).front().share;
     const double down = FromSwitch(stage_, shape);
-    for (int rank = 0; rank < network_.world_size(); ++rank) {
-      const int node = places_.Node(rank);
-      const int gpu = places_.Gpu(rank);
+    for (int gpu = 0; gpu < network_.gpus_per_node(); ++gpu) {
       if (!AcrossPart()) {
         const int other = gpu == 0 ? network_.gpus_per_node() - 1 : 0;
-        arcs_[node * arcs_per_node_ + network_.routes.BetweenGpus(gpu, other).front()] += up;
-        arcs_[node * arcs_per_node_ + network_.routes.BetweenGpus(other, gpu).back()] += down;
+        arcs_[network_.routes.BetweenGpus(gpu, other).front()] += up;
+        arcs_[network_.routes.BetweenGpus(other, gpu).back()] += down;
         continue;
       }
       const int nic = network_.nic_of_gpu[gpu];
-      Pass(node, network_.routes.ToNic(gpu, nic), up);
-      Pass(node, network_.routes.FromNic(nic, gpu), down);
-      out_[node] += up;
+      Pass(0, network_.routes.ToNic(gpu, nic), up);
+      Pass(0, network_.routes.FromNic(nic, gpu), down);
+      out_[0] += up;
       exchanged_.resize(network_.fabric->num_links(), 0);
-      const std::int64_t number = std::int64_t{node} * network_.routes.num_nics() + nic;
-      exchanged_[network_.fabric->classes()[0].first + number] += up;
-      exchanged_[network_.fabric->classes()[1].first + number] += down;
+      for (int node = 0; node < network_.nodes; ++node) {
+        const std::int64_t number = std::int64_t{node} * network_.routes.num_nics() + nic;
+        exchanged_[network_.fabric->classes()[0].first + number] += up;
+        exchanged_[network_.fabric->classes()[1].first + number] += down;
+      }
     }
   }
 
@@ -208,9 +297,12 @@ class Counter {
   Places places_;
   NicRule rule_;
   int arcs_per_node_;
-  std::vector<double> arcs_;  // by node and arc
-  std::vector<double> out_;   // by node
-  std::vector<Flow> flows_;
+  bool alike_;
+  // By node and arc, or of any node where all are alike; and what is the same in all nodes anyway.
+  std::vector<double> arcs_;
+  std::vector<double> inside_;
+  std::vector<double> out_;  // by node, or of any
+  std::vector<NicFlow> flows_;
   std::vector<double> exchanged_;  // by link
 };
 

@@ -4,9 +4,9 @@
 // with a load of 0.5, a stage of 1 GB moves 0.5 GB over the link. So loads depend on no size, and
 // one count serves every call of a group.
 //
-// Counting goes once through the ranks and their peers; exchanges, where all ranks are peers, are
-// counted by the fabric (models/topology/loads.h): exact where each NIC serves as many GPUs of a
-// group as the next, otherwise as if NICs with as many met their likes alone.
+// Counting goes once through the nodes and what they send to others; exchanges, where all ranks are
+// peers, are counted by the fabric (models/topology/loads.h): exact where each NIC serves as many
+// GPUs of a group as the next, otherwise as if NICs with as many met their likes alone.
 #pragma once
 
 #include <cstdint>

@@ -160,7 +160,7 @@ StageLoads Enumerate(const Case& c, const Stage& stage) {
           const int peer_nic = by_channel ? way : network.nic_of_gpu[peer % gpus];
           for (const int arc : network.routes.ToNic(rank % gpus, nic)) arcs[from][arc] += load;
           for (const int arc : network.routes.FromNic(peer_nic, peer % gpus)) arcs[to][arc] += load;
-          const Flow flow{{from, nic}, {to, peer_nic}, load};
+          const NicFlow flow{{from, nic}, {to, peer_nic}, load};
           for (const Hop& hop : ExpandedRoute(*network.fabric, flow)) {
             links[hop.link] += load * hop.share;
           }

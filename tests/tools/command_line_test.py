@@ -174,6 +174,38 @@ h:1:1 [0] NCCL INFO AllReduce: 1024 Bytes -> Algo TREE proto LL channel{Lo..Hi}=
 """
 
 
+class Collective(unittest.TestCase):
+
+  CLUSTER = "cluster: {nodes: 1, node: {base: dgx_h100, gpus: 4}}\n"
+
+  def collective(self, log, *options):
+    with tempfile.TemporaryDirectory() as folder:
+      cluster = pathlib.Path(folder) / "cluster.yaml"
+      cluster.write_text(self.CLUSTER)
+      path = pathlib.Path(folder) / "log.txt"
+      path.write_text(log)
+      status, out, err = zerosim("collective", "--cluster", str(cluster), "--compare", str(path), *options)
+      return status, out, err.replace(folder, "folder")
+
+  def test_holds_a_log_against_the_prediction(self):
+    status, out, err = self.collective(LOG, "--op", "all_reduce")
+    self.assertEqual((status, err), (0, ""))
+    rows = [line for line in out.splitlines() if not line.startswith("#")]
+    self.assertEqual(len(rows), 2)
+    self.assertRegex(rows[0], r"^ +1024 +256 ")
+    self.assertRegex(rows[0], r" 20\.00 +[-+][0-9.]+ % ")
+    self.assertRegex(rows[1], r"^ +268435456 .* 1183 +-[0-9.]+ % +Ring +Simple +24 ")
+    self.assertRegex(out, r"# error of the time over 2 rows: median [0-9.]+ %, ")
+
+  def test_asks_for_the_collective_that_a_log_does_not_name(self):
+    self.assertEqual(self.collective(LOG),
+                     (2, "", "zerosim: folder/log.txt: does not say which collective; give --op\n"))
+
+  def test_refuses_a_log_without_rows(self):
+    self.assertEqual(self.collective("nothing\n", "--op", "all_reduce"),
+                     (2, "", "zerosim: folder/log.txt: no rows of nccl-tests in it\n"))
+
+
 class NcclValidation(unittest.TestCase):
 
   def validate(self, clusters, logs, *options):

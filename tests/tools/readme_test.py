@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails if the report in README.md is not what zerosim prints.
+"""Fails if what README.md shows is not what zerosim prints.
 
   readme_test.py ZEROSIM SOURCE_DIR
 """
@@ -18,6 +18,18 @@ def shown(readme):
   return "\n".join(line.removeprefix("    ") for line in lines[:end]).strip().splitlines()
 
 
+def table_shown(readme):
+  """The command of the README's table of a collective, and the table."""
+  after = readme.split("    $ zerosim collective ", 1)[1].splitlines()
+  end = after.index("")
+  return after[0].split(), [line.removeprefix("    ") for line in after[1:end]]
+
+
+def table_printed(zerosim, source, arguments):
+  return subprocess.run([zerosim, "collective", *arguments], cwd=source, capture_output=True,
+                        text=True, check=True).stdout.splitlines()
+
+
 def printed(zerosim, source):
   out = subprocess.run([zerosim, "run", "scenarios/zeropp_dgx2_384.yaml"], cwd=source,
                        capture_output=True, text=True, check=True).stdout
@@ -27,8 +39,11 @@ def printed(zerosim, source):
 
 def main(zerosim, source):
   want = printed(zerosim, source)
-  have = shown((pathlib.Path(source) / "README.md").read_text(encoding="utf-8"))
-  diff = list(difflib.unified_diff(have, want, "README.md", "zerosim run", lineterm=""))
+  readme = (pathlib.Path(source) / "README.md").read_text(encoding="utf-8")
+  diff = list(difflib.unified_diff(shown(readme), want, "README.md", "zerosim run", lineterm=""))
+  arguments, table = table_shown(readme)
+  diff += difflib.unified_diff(table, table_printed(zerosim, source, arguments), "README.md",
+                               "zerosim collective", lineterm="")
   print("\n".join(diff))
   return 1 if diff else 0
 

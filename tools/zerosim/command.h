@@ -29,6 +29,7 @@ struct Command {
 };
 
 Command AddCheck(CLI::App& zerosim);
+Command AddCollective(CLI::App& zerosim);
 Command AddExplain(CLI::App& zerosim);
 Command AddExport(CLI::App& zerosim);
 Command AddImport(CLI::App& zerosim);

@@ -116,9 +116,9 @@ int Main(int argc, char** argv) {
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   app.footer(kFooter);
-  const std::vector<Command> commands{AddRun(app),    AddCheck(app),    AddImport(app),
-                                      AddExport(app), AddValidate(app), AddValidateNccl(app),
-                                      AddExplain(app)};
+  const std::vector<Command> commands{AddRun(app),          AddCheck(app),      AddImport(app),
+                                      AddExport(app),       AddCollective(app), AddValidate(app),
+                                      AddValidateNccl(app), AddExplain(app)};
 
   try {
     app.parse(argc, argv);

@@ -8,10 +8,18 @@ namespace zerosim {
 namespace {
 
 constexpr auto kFieldTerms = std::to_array<Term>({
+    {"1F1B", "",
+     "The order in which a stage of a pipeline runs its passes: after a warm-up one forward "
+     "and one backward in turn, so that a stage keeps activations of no more micro-batches "
+     "than there are stages after it. parallelism.virtual_stages interleaves several runs of "
+     "layers a stage."},
     {"activation checkpointing", "",
      "Keeping only some activations of the forward pass and computing the others again in the "
      "backward pass. Full keeps the input of each block and costs about one more forward pass; "
      "selective computes only attention again. It trades time for memory."},
+    {"activations_to_stage", "",
+     "What a stage of a pipeline sends to the next one in forward and to the one before in "
+     "backward: activations and their gradients."},
     {"activity", "",
      "A unit of work of the simulator: a kernel, a piece of host work or a collective. Their "
      "number "
@@ -60,12 +68,18 @@ constexpr auto kFieldTerms = std::to_array<Term>({
      "GPU memory that is taken before a tensor is allocated: the CUDA context, NCCL's buffers and "
      "the "
      "code of the libraries. As the group of a collective: the ranks that divide the sequence."},
+    {"context parallelism", "",
+     "Ranks that divide each sequence and gather keys and values for attention: "
+     "parallelism.context."},
     {"critical path", "",
      "The chain of operations that determines the step time, each waiting for the one before. Its "
      "shares by cause add up to the step time: making anything faster that is not on it changes "
      "nothing."},
     {"egress", "bytes",
      "Bytes that one node sends to others, by all of its ranks and over the whole step."},
+    {"expert parallelism", "",
+     "Ranks that divide the experts of a mixture; tokens go to their experts and back by all- "
+     "to-alls: parallelism.expert."},
     {"exposed communication", "s",
      "Time in which a collective was running and no kernel of compute was. The rest is overlapped, "
      "hidden behind compute, and costs what it slows kernels by: see kernels slowed by it."},
@@ -113,6 +127,11 @@ constexpr auto kFieldTerms = std::to_array<Term>({
      "leaves it. It saves M of traffic between nodes and costs M / secondary_partition_size of "
      "memory "
      "a GPU."},
+    {"HSDP", "",
+     "Hybrid sharding of FSDP: states are sharded over a part of the data-parallel ranks, "
+     "mostly a node, and replicated over the rest, which all-reduce gradient shards. "
+     "fsdp.shard_size; of DeepSpeed's MiCS and hierarchical ZeRO the same is "
+     "zero.shard_size."},
     {"interval", "s",
      "The step time with the uncertain parameters of the calibration at either end of their range. "
      "Without a calibration for the machine it is wide, and that is meant."},
@@ -165,6 +184,9 @@ constexpr auto kFieldTerms = std::to_array<Term>({
     {"micro-batch", "",
      "The samples of one forward and backward pass on one rank. An optimizer step has "
      "gradient_accumulation_steps of them."},
+    {"MiCS", "",
+     "Sharding over a part of the data-parallel ranks in DeepSpeed, with replicas of the whole "
+     "model (arXiv 2205.00119): zero.shard_size."},
     {"model FLOP/s", "TFLOP/s",
      "Floating-point operations that the model needs (forward and backward, a multiply-add as "
      "two), a "
@@ -206,6 +228,10 @@ constexpr auto kFieldTerms = std::to_array<Term>({
      "After the optimizer, one small all-gather for each weight below "
      "param_persistence_threshold, which every rank keeps whole. They are short of bytes and "
      "pay latency."},
+    {"pipeline bubble", "",
+     "Time in which a stage of a pipeline waits in the middle of a step, for other stages or "
+     "for a host that launches too slowly; the mean over stages. (p - 1) / m of the passes' "
+     "time for p stages and m micro-batches if nothing else waits."},
     {"prefetch", "",
      "Gathering the weights of later modules while the current one computes. DeepSpeed follows the "
      "order recorded in the first step, up to stage3_prefetch_bucket_size elements ahead."},
@@ -259,10 +285,21 @@ constexpr auto kFieldTerms = std::to_array<Term>({
      "The algorithm in which each rank passes parts to its neighbor, n-1 times (2n-2 for an "
      "all-reduce). "
      "Each node sends and receives once around, whatever the number of its GPUs."},
+    {"ring attention", "",
+     "Context parallelism whose keys and values go round the ranks block by block, while "
+     "attention of the block at hand is computed (arXiv 2310.01889): "
+     "parallelism.context_method."},
+    {"SDP4Bit", "",
+     "Quantised collectives for sharded data parallelism with weights kept in full (arXiv "
+     "2410.15526): differences of weights travel in the refresh, gradients in two hops of 8 "
+     "and 4 bits. zero.quantized_weight_differences and zero.quantized_gradients."},
     {"secondary shard", "bytes",
      "hpZ's second copy of the weights: M divided by secondary_partition_size, on every GPU, all "
      "the "
      "time."},
+    {"sequence parallelism", "",
+     "Beside tensor parallelism: norms and residuals divide the sequence, and each all-reduce "
+     "becomes a reduce-scatter and an all-gather (arXiv 2205.05198): parallelism.sequence."},
     {"shard", "",
      "The part of a tensor that one rank keeps: 1/n of it, padded to equal size. "
      "As the group of a collective: the ranks over which one copy of the states is spread."},
@@ -276,6 +313,9 @@ constexpr auto kFieldTerms = std::to_array<Term>({
      "thread "
      "that launches), compute, gather (weights) and reduce (gradients)."},
     {"throughput", "", "What a step processes over its time: tokens, samples, model FLOP."},
+    {"tied_embedding", "",
+     "The sum of the gradients of an embedding that the first and the last stage of a pipeline "
+     "both hold, once a step."},
     {"tokens/s", "1/s",
      "Tokens that the whole job trains on in a second: micro-batch times accumulation steps "
      "times ranks times sequence length, over the step time."},

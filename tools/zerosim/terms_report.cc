@@ -41,7 +41,8 @@ constexpr auto kReportTerms = std::to_array<Term>({
      "What one GPU sends in a step to the other GPUs of its node, at most, in bytes and in M."},
     {"kernels slowed by it", "s",
      "What the GPU's kernels took longer because collectives ran beside them: of the time in which "
-     "both ran the share that collectives take, cluster.node.gpu.collective_share. It is no part of "
+     "both ran the share that collectives take, cluster.node.gpu.collective_share. It is no part "
+     "of "
      "exposed communication, and costs as much where the kernels are on the critical path."},
     {"keys_values", "",
      "Context parallelism: the all-gather of keys and values, so that the tokens of a rank see "

@@ -53,11 +53,13 @@ constexpr auto kResultKeys = std::to_array<Term>({
      "copy."},
     {"time.communication_s", "s", "Time in which at least one collective ran."},
     {"time.exposed_communication_s", "s",
-     "Time in which a collective and no kernel of compute ran. What communication costs is this and "
+     "Time in which a collective and no kernel of compute ran. What communication costs is this "
+     "and "
      "kernel_slowdown_s."},
     {"time.kernel_slowdown_s", "s",
      "What kernels of the GPU, compute's and others, took longer because collectives ran beside "
-     "them: cluster.node.gpu.collective_share of the time in which both ran. 0 where that key is 0."},
+     "them: cluster.node.gpu.collective_share of the time in which both ran. 0 where that key is "
+     "0."},
     {"communication", "", "Bytes and times of the collectives, summed over one step."},
     {"communication.model_bytes", "bytes", "M: two bytes a parameter."},
     {"communication.node_egress_bytes", "bytes", "What one node sends to others in one step."},
