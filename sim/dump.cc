@@ -81,6 +81,7 @@ std::string DumpPlatform(const PreparedStep& step) {
   const std::vector<LinkId> needed = NeededLinks(step.calls, step.network);
   for (std::size_t l = 0; l < step.network.links.size(); ++l) {
     const LinkClass& link = step.network.links[l];
+    if (link.count == 0) continue;  // a place that no link has
     bool simulated = false;
     for (const LinkId id : needed) simulated = simulated || id.value == static_cast<int>(l);
     fmt::format_to(to, "{:12} {:10.3f} {:8} {}\n", link.name, link.capacity.gigabytes_per_second(),

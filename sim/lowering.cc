@@ -6,6 +6,8 @@
 #include <map>
 #include <tuple>
 
+#include "sim/topology_lowering.h"
+
 namespace zerosim {
 namespace {
 
@@ -171,10 +173,22 @@ void AddTimes(const NetworkModel& network, LoweredCall* lowered) {
   }
 }
 
+LoweredCall WithTopology(const Call& call, const CallKind& kind, const NetworkModel& network,
+                         const TopologyLoads& loads) {
+  LoweredCall lowered = LowerOnTopology(call, kind, network, loads);
+  if (lowered.stages.empty()) return lowered;
+  lowered.launch = call.launches * network.launch;
+  AddTimes(network, &lowered);
+  return lowered;
+}
+
 }  // namespace
 
 LoweredCall Lower(const Call& call, const CallKind& kind, const NetworkModel& network,
                   CollectiveAlgorithm algorithm, int rank_class) {
+  if (network.topology != nullptr && !IsCopy(kind.op)) {
+    return WithTopology(call, kind, network, LoadsOfKind(kind, network, algorithm));
+  }
   if (kind.op == CollectiveOp::kSend) {
     LoweredCall lowered = LowerSend(call, kind, network);
     AddTimes(network, &lowered);
@@ -216,6 +230,18 @@ std::vector<LoweredCall> LowerAll(const StepProgram& program, const NetworkModel
   }
   using Key = std::tuple<int, std::int64_t, int, int, bool>;
   std::map<Key, LoweredCall> known;
+  std::map<int, TopologyLoads> loads;  // by kind
+  const auto lower = [&](const Call& call, int rank_class) {
+    const CallKind& kind = program.kinds[call.kind];
+    if (network.topology == nullptr || IsCopy(kind.op)) {
+      return Lower(call, kind, network, algorithm, rank_class);
+    }
+    auto counted = loads.find(call.kind);
+    if (counted == loads.end()) {
+      counted = loads.emplace(call.kind, LoadsOfKind(kind, network, algorithm)).first;
+    }
+    return WithTopology(call, kind, network, counted->second);
+  };
   std::vector<LoweredCall> lowered;
   lowered.reserve(program.calls.size());
   for (std::size_t i = 0; i < program.calls.size(); ++i) {
@@ -223,9 +249,7 @@ std::vector<LoweredCall> LowerAll(const StepProgram& program, const NetworkModel
     const Key key{call.kind, call.full.count(), call.launches, class_of[i], call.pageable};
     auto found = known.find(key);
     if (found == known.end()) {
-      found =
-          known.emplace(key, Lower(call, program.kinds[call.kind], network, algorithm, class_of[i]))
-              .first;
+      found = known.emplace(key, lower(call, class_of[i])).first;
     }
     lowered.push_back(found->second);
   }

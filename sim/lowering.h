@@ -60,8 +60,8 @@ inline LinkId LinkOfCopy(CollectiveOp op) {
 }
 
 // Whether a collective's kernel takes its share of the GPU (NetworkModel::collective_share) from
-// others. A message to another stage takes few of NCCL's blocks: none is counted. Copies to and from
-// the host have no kernel.
+// others. A message to another stage takes few of NCCL's blocks: none is counted. Copies to and
+// from the host have no kernel.
 inline bool TakesGpu(CollectiveOp op) {
   return op != CollectiveOp::kSend && !IsCopy(op);
 }

@@ -278,6 +278,10 @@ Timeline RunMessages(const StepProgram& program, const NetworkModel& network,
         fmt::format("the message engine simulates up to {} ranks, not {}; use the fluid engine",
                     kMaxMessageRanks, world));
   }
+  if (network.topology != nullptr) {
+    throw EngineLimit(
+        "the message engine simulates nodes with NVSwitches on one switch; use the fluid engine");
+  }
   const double messages = CountMessages(program, network, algorithm);
   if (messages > kMaxMessages) {
     throw EngineLimit(

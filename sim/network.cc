@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/topology_lowering.h"
+
 namespace zerosim {
 namespace {
 
@@ -29,6 +31,7 @@ LinkId NetworkModel::LinkOf(LinkId kind, int stage, Direction direction) const {
 }
 
 std::string NetworkModel::KindName(LinkId link) const {
+  if (topology != nullptr) return links[link.value].name;
   const std::string& name = links[KindOf(link).value].name;
   // "gpu link out, stage 0" is one of the GPUs' links.
   return has_pipeline() ? name.substr(0, name.find(" out,")) : name;
@@ -96,6 +99,7 @@ NetworkModel NetworkOf(const ClusterSpec& cluster, const ProcessGroup& pipeline)
   network.nodes = cluster.nodes;
   network.gpus_per_node = node.gpus;
   network.nics_per_node = fabric.nics_per_node;
+  if (HasTopology(cluster)) AddTopology(cluster, &network);
   return network;
 }
 

@@ -12,20 +12,23 @@
 // message engine, where the GPUs on a NIC send one each and a ring one: in 1500 random pipelines
 // the step differs by up to 1.5 % for that (tests/sim/properties_test.cc).
 //
-// Not modelled: switches inside of the fabric beyond one oversubscription ratio, adaptive routing,
-// congestion of a receiver (incast). Nor that a
-// GPU's copies to the host pass the PCIe switch that its NIC's transfers pass too, or that copies
-// of both directions share the host's memory. Nor PCIe between the GPUs of a node: there what a GPU
-// sends to its peers and to a NIC would share one slot, and slots the links above them.
+// Clusters of other forms bring their own links (topology_lowering.h).
+//
+// Not modelled: congestion of a receiver (incast). Nor that a GPU's copies to the host pass the
+// PCIe switch that its NIC's transfers pass too, or that copies of both directions share the host's
+// memory. Nor PCIe between the GPUs of a node: there what a GPU sends to its peers and to a NIC
+// would share one slot, and slots the links above them.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "models/core/ids.h"
 #include "models/core/units.h"
 #include "models/hardware/hardware.h"
+#include "models/network/cluster_network.h"
 #include "models/parallel/groups.h"
 
 namespace zerosim {
@@ -64,6 +67,12 @@ struct NetworkModel {
   int gpus_per_node = 1;
   int nics_per_node = 1;
   ProcessGroup pipeline;  // its stages, and how far apart their ranks are
+
+  // Of a cluster with more than equal nodes on one switch (topology_lowering.h): its links stand
+  // after the classes of the kinds, at places whose remainder is their kind, with nothing between.
+  std::shared_ptr<const ClusterNetwork> topology;
+  std::vector<LinkId> arcs;          // by arc of a node
+  std::vector<LinkId> fabric_links;  // by class of the fabric
 
   static LinkId KindOf(LinkId link) { return LinkId{link.value % kNumKinds}; }
   bool has_pipeline() const { return pipeline.size > 1; }

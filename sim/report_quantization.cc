@@ -70,9 +70,9 @@ void AddQuantization(const Scenario& scenario, const PreparedStep& step, StepRep
         by_matrix
             ? QuantizedSizeOf(largest->tensor_elements(), formats.in_node,
                               std::max({largest->rows, largest->columns, std::int64_t{world}}))
-            : QuantizedSizeOf(std::min(step.layout.trainable_parameters(),
-                                       scenario.zero.reduce_bucket_size),
-                              formats.in_node, world);
+            : QuantizedSizeOf(
+                  std::min(step.layout.trainable_parameters(), scenario.zero.reduce_bucket_size),
+                  formats.in_node, world);
     report->gradients = PathOf(1, formats.in_node, first.group_size);
     if (formats.two_hops) {
       const QuantizationPath second = PathOf(1, formats.between_nodes, first.group_size);
