@@ -156,30 +156,37 @@ TEST_P(SpeedTest, TheWholeProcessIsShortAndSmall) {
   }
 }
 
-// Llama 3 405B, tensor 8 x pipeline 16 x data 128 on 16,384 GPUs, and tensor 8 with ZeRO-3.
+// Llama 3 405B, tensor 8 x pipeline 16 x data 128 on 16,384 GPUs, and tensor 8 with ZeRO-3. An
+// interleaved pipeline with four times the sends may take twice the time.
 TEST(SpeedOfPipelines, EngineTimeIsThatOfA384GpuStep) {
   if (Slowed()) GTEST_SKIP() << "assertions or sanitizers are on";
   const std::string folder = ZEROSIM_SOURCE_DIR "/scenarios";
-  const std::pair<const char*, std::vector<Override>> steps[] = {
+  struct Case {
+    const char* name;
+    std::vector<Override> set;
+    double limit_s = kEngineLimit_s;
+  };
+  const Case steps[] = {
       {"64 micro-batches",
        {{"training.gradient_accumulation_steps", "64"}, {"parallelism.virtual_stages", "1"}}},
       {"128 micro-batches",
        {{"training.gradient_accumulation_steps", "128"}, {"parallelism.virtual_stages", "1"}}},
       {"16 micro-batches in 8 runs a stage", {}},
       {"64 micro-batches in 4 runs a stage",
-       {{"training.gradient_accumulation_steps", "64"}, {"parallelism.virtual_stages", "4"}}},
+       {{"training.gradient_accumulation_steps", "64"}, {"parallelism.virtual_stages", "4"}},
+       2 * kEngineLimit_s},
       {"ZeRO-3 over 2048",
        {{"training.gradient_accumulation_steps", "1"},
         {"parallelism.virtual_stages", "1"},
         {"parallelism.pipeline", "1"},
         {"zero.stage", "3"}}}};
-  for (const auto& [name, set] : steps) {
+  for (const auto& [name, set, limit] : steps) {
     const Scenario scenario =
         ReadScenario(folder + "/llama3_405b_16384xh100.yaml", set, Catalog{{folder}}).scenario;
     double engine = 1e9;
     double sort = 1e9;
     // More runs while a busy spell of the machine lasts.
-    const auto slow = [&] { return engine / sort > kEngineLimit_s / kSort_s; };
+    const auto slow = [&, limit = limit] { return engine / sort > limit / kSort_s; };
     for (int run = 0; run < kRuns || (run < 5 * kRuns && slow()); ++run) {
       engine = std::min(engine, EngineTime(scenario));
       sort = std::min(sort, SortTime());
