@@ -1,6 +1,7 @@
 #include "models/network/spec_network.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -19,6 +20,8 @@ namespace {
 constexpr int kCubeMeshGpus = 8;
 constexpr int kCubeMeshLinks = 6;  // NVLinks of a V100
 constexpr int kSockets = 2;
+// That a graph may have once ranges of names are written out.
+constexpr std::size_t kMaxListedLinks = 500'000;
 
 // NICs of a node that have a place in the network.
 int NicsInUse(const ClusterSpec& cluster) {
@@ -78,7 +81,7 @@ TopologyProblems NodeProblems(const ClusterSpec& cluster) {
 }
 
 // Links that name several ends at once, written out: each of the one side with each of the other.
-// `*origin` gets the place of each in `links`.
+// `*origin` gets the place of each in `links`. Ends soon after kMaxListedLinks.
 std::vector<FabricLink> Expanded(const std::vector<FabricLink>& links, std::vector<int>* origin) {
   std::vector<FabricLink> all;
   const auto ends = [](const std::string& text) {
@@ -91,7 +94,7 @@ std::vector<FabricLink> Expanded(const std::vector<FabricLink>& links, std::vect
       for (const std::string& name : to) {
         all.push_back({from, name, links[i].bandwidth, links[i].latency});
         if (origin != nullptr) origin->push_back(static_cast<int>(i));
-        if (static_cast<std::int64_t>(all.size()) > kMaxFabricLinks) return all;
+        if (all.size() > kMaxListedLinks) return all;
       }
     }
   }
@@ -109,6 +112,12 @@ std::string AsWritten(const std::string& path, const std::vector<int>& origin) {
 }
 
 TopologyProblems FabricProblems(const ClusterSpec& cluster) {
+  if (const auto* graph = std::get_if<GraphLayout>(&cluster.fabric.kind)) {
+    if (Expanded(graph->links, nullptr).size() > kMaxListedLinks) {
+      return {{"links", fmt::format("they name more than {} links; expected fewer, or another kind",
+                                    kMaxListedLinks)}};
+    }
+  }
   TopologyProblems problems = CheckFabric(FabricLayoutOf(cluster));
   if (const auto* graph = std::get_if<GraphLayout>(&cluster.fabric.kind)) {
     std::vector<int> origin;

@@ -141,6 +141,19 @@ TEST(CollectiveSweep, NothingBeatsTheBoundOnRandomClusters) {
   }
 }
 
+TEST(CheckTopology, LinksOfAGraphAreCountedBeforeTheyAreWrittenOut) {
+  ClusterSpec cluster = H100Cluster(4);
+  const BytesPerSecond rate = BytesPerSecond::GigabytesPerSecond(50);
+  cluster.fabric.kind = GraphLayout{{"s"}, {{"node[0-999999]", "node[0-999999]", rate, Seconds()}}};
+  EXPECT_EQ(TextOf(CheckTopology(cluster)),
+            "fabric.links: they name more than 500000 links; expected fewer, or another kind");
+  cluster.fabric.kind = GraphLayout{
+      {"s"}, {{"node[0-3]", "s", rate, Seconds()}, {"node[0-1]", "t", rate, Seconds()}}};
+  const TopologyProblems problems = CheckTopology(cluster);
+  ASSERT_FALSE(problems.empty());
+  EXPECT_EQ(problems.front().path, "fabric.links[1].to");
+}
+
 TEST(CollectiveSweep, SaysWhatItCannotDo) {
   ClusterSpec cluster = H100Cluster(4);
   CollectiveQuestion question = Ask(CollectiveKind::kAllReduce, 4, kGiB);
