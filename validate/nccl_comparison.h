@@ -39,8 +39,8 @@ struct NcclComparison {
   std::vector<NcclChoicePoint> choices;
 };
 
-// Appends the rows of a run's log. Rows of size 0 and of times that print as 0 are left out. One rank
-// sends nothing and is left out too.
+// Appends the rows of a run's log. Rows of size 0 and of times that print as 0 are left out. One
+// rank sends nothing and is left out too.
 void CompareLog(const NcclCluster& cluster, const NcclRun& run, const NcclTestsLog& log,
                 NcclComparison* comparison);
 

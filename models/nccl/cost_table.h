@@ -37,10 +37,10 @@ struct NcclLatency {
   Seconds total() const { return base + node() + network(); }
 };
 
-// Ring: 2(n-1) steps of an all-reduce, n-1 of an all-gather or reduce-scatter, of which 2(N-1) or N-1
-// are between nodes. Tree: up and down, along the chain of a node's GPUs and log2 N levels of nodes.
-// Broadcast and reduce are pipelined: they pay one step. PAT's term that is linear in ranks counts
-// as steps in the node.
+// Ring: 2(n-1) steps of an all-reduce, n-1 of an all-gather or reduce-scatter, of which 2(N-1) or
+// N-1 are between nodes. Tree: up and down, along the chain of a node's GPUs and log2 N levels of
+// nodes. Broadcast and reduce are pipelined: they pay one step. PAT's term that is linear in ranks
+// counts as steps in the node.
 NcclLatency LatencyOf(NcclCollective collective, NcclAlgorithm algorithm, NcclProtocol protocol,
                       const NcclTopology& topology, const NcclGroup& group,
                       const TunerConstants& constants);

@@ -29,7 +29,8 @@ struct NcclGraphs {
   int nvls_channels = 0;  // that NVLS runs on
 };
 
-// NICs that a communicator with `group.gpus_per_node` of the node's GPUs drives: those next to them.
+// NICs that a communicator with `group.gpus_per_node` of the node's GPUs drives: those next to
+// them.
 int NicsInUse(const NcclTopology& topology, const NcclGroup& group);
 
 // Throws std::invalid_argument if a node has fewer GPUs than the group asks for, or no NIC where

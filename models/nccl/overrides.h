@@ -15,9 +15,9 @@ namespace zerosim {
 struct NcclOverrides {
   std::array<std::optional<std::array<bool, kNcclAlgorithms>>, kNcclTunedCollectives> algorithms;
   std::array<std::optional<std::array<bool, kNcclProtocols>>, kNcclTunedCollectives> protocols;
-  int min_channels = 0;  // NCCL_MIN_CTAS, NCCL_MIN_NCHANNELS; 0: not set
-  int max_channels = 0;  // NCCL_MAX_CTAS, NCCL_MAX_NCHANNELS
-  int threads = 0;       // NCCL_NTHREADS, of Ring and Tree with LL and Simple
+  int min_channels = 0;           // NCCL_MIN_CTAS, NCCL_MIN_NCHANNELS; 0: not set
+  int max_channels = 0;           // NCCL_MAX_CTAS, NCCL_MAX_NCHANNELS
+  int threads = 0;                // NCCL_NTHREADS, of Ring and Tree with LL and Simple
   int channels_per_net_peer = 0;  // NCCL_NCHANNELS_PER_NET_PEER, of sends and receives
 };
 

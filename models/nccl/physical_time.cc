@@ -81,8 +81,7 @@ Seconds SoftMax(Seconds a, Seconds b) {
 Seconds LowLatencyTransfer(const NcclCommunicator& c, NcclCollective collective,
                            const NcclChoice& choice, Bytes size, double node_egress) {
   const std::size_t p = Index(choice.protocol);
-  BytesPerSecond rate =
-      c.newest_costs[Index(collective)][Index(choice.algorithm)][p].bandwidth;
+  BytesPerSecond rate = c.newest_costs[Index(collective)][Index(choice.algorithm)][p].bandwidth;
   if (choice.algorithm == kTree && size.count() >= 64) {
     const auto& factors = c.newest.tree_correction[p];
     const std::size_t power = std::bit_width(static_cast<std::uint64_t>(size.count())) - 7;
@@ -100,8 +99,7 @@ Seconds SimpleTransfer(const NcclCommunicator& c, NcclAlgorithm algorithm, Bytes
   double of_link = achieved.gpu_link;
   if (algorithm == kNvls) of_link = achieved.nvls;
   if (algorithm == kNvlsTree) of_link = achieved.nvls_tree;
-  const Seconds in_node =
-      TimeOfBytes(size, traffic.gpu_link, of_link * GpuLink(c.topology));
+  const Seconds in_node = TimeOfBytes(size, traffic.gpu_link, of_link * GpuLink(c.topology));
   if (c.group.nodes == 1) return in_node;
   const BytesPerSecond nics = achieved.network * NicsInUse(c.topology, c.group) * c.topology.nic;
   return std::max(in_node, TimeOfBytes(size, traffic.node_egress, nics));
@@ -111,8 +109,8 @@ Seconds Latency(const NcclCommunicator& c, const NcclChoice& choice, const NcclL
                 Bytes size, const NcclAchieved& achieved) {
   if (choice.protocol == kSimple) {
     const bool hidden = choice.algorithm == kRing && c.group.nodes > 1;
-    return steps.base + (hidden ? achieved.ring_simple_latency : 1.0) *
-                            (steps.node() + steps.network());
+    return steps.base +
+           (hidden ? achieved.ring_simple_latency : 1.0) * (steps.node() + steps.network());
   }
   Seconds latency = steps.total();
   if (c.group.nodes > 1) {
@@ -142,8 +140,8 @@ std::optional<NcclTime> TimeOf(const NcclCommunicator& communicator, const NcclC
   if (!time.choice) return std::nullopt;
 
   const NcclChoice& choice = *time.choice;
-  const NcclLatency steps = LatencyOf(call.collective, choice.algorithm, choice.protocol,
-                                      c.topology, c.group, c.newest);
+  const NcclLatency steps =
+      LatencyOf(call.collective, choice.algorithm, choice.protocol, c.topology, c.group, c.newest);
   time.node_steps = steps.node_steps;
   time.network_steps = steps.network_steps;
   time.latency = Latency(c, choice, steps, call.size, achieved);
@@ -160,8 +158,7 @@ std::optional<NcclTime> TimeOf(const NcclCommunicator& communicator, const NcclC
                   (between_nodes ? achieved.network_fill : achieved.node_fill);
     }
   } else {
-    time.transfer =
-        LowLatencyTransfer(c, call.collective, choice, call.size, traffic.node_egress);
+    time.transfer = LowLatencyTransfer(c, call.collective, choice, call.size, traffic.node_egress);
   }
   if (call.gpus_per_process > 1) {
     time.launch_floor = call.gpus_per_process * achieved.launch_per_gpu;

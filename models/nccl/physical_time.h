@@ -2,14 +2,14 @@
 //
 //   time = latency + transfer + fill, and at least the launch floor
 //
-// latency: base and steps, by NCCL's own step latencies (newest constants, whatever the version: they
-// are measurements, and later ones better). transfer: the bytes on the busiest link over the rate
-// that it achieves. fill: what a pipeline of chunks pays before all of its stages work. The formulas
-// and what each was seen on: README.md.
+// latency: base and steps, by NCCL's own step latencies (newest constants, whatever the version:
+// they are measurements, and later ones better). transfer: the bytes on the busiest link over the
+// rate that it achieves. fill: what a pipeline of chunks pays before all of its stages work. The
+// formulas and what each was seen on: README.md.
 //
-// Not modelled: contention with other traffic, stragglers, message sizes that a fabric handles badly
-// (Slingshot and TCP between 4 KiB and 256 MiB), registered buffers and symmetric kernels, SHARP
-// beyond NCCL's own numbers.
+// Not modelled: contention with other traffic, stragglers, message sizes that a fabric handles
+// badly (Slingshot and TCP between 4 KiB and 256 MiB), registered buffers and symmetric kernels,
+// SHARP beyond NCCL's own numbers.
 #pragma once
 
 #include <algorithm>

@@ -22,8 +22,8 @@ struct NcclTopology {
   int nics_per_node = 8;  // 0: one node alone
   BytesPerSecond nic = BytesPerSecond::GigabitsPerSecond(400);  // one, a direction
   CpuVendor cpu = CpuVendor::kIntel;
-  // Whether the way from a GPU to its NIC keeps the order of 128-byte stores (no further than a PCIe
-  // switch, or PXN on sm90). Where it does not, NCCL leaves LL128 out between nodes.
+  // Whether the way from a GPU to its NIC keeps the order of 128-byte stores (no further than a
+  // PCIe switch, or PXN on sm90). Where it does not, NCCL leaves LL128 out between nodes.
   bool ll128_between_nodes = true;
   // Switches of the network reduce (SHARP, with its plug-in loaded and NCCL_COLLNET_ENABLE=1).
   bool collnet = false;

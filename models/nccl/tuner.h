@@ -26,7 +26,7 @@ struct NcclCommunicator {
   NcclGraphs graphs;
   TunerConstants shipped;  // of the version: what it chooses by
   NcclCostTable costs;
-  TunerConstants newest;        // the best known latencies: what a choice takes
+  TunerConstants newest;       // the best known latencies: what a choice takes
   NcclCostTable newest_costs;  // of every algorithm and protocol, whether enabled or not
 };
 

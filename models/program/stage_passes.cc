@@ -79,8 +79,8 @@ void StagePasses::RunPass(const Pass& pass, bool last) {
   const auto [first, end] = (pass.backward ? backward_ : forward_)[pass.chunk];
   const Label label = LabelOf(trace_[first], pass.micro_batch);
   sharding_->StartMicroStep(label, last);
-  const bool fold = sharding_->IsQuiet() && !view_->parallel.overlaps_parts() &&
-                    !collectives_.MeetOtherStages();
+  const bool fold =
+      sharding_->IsQuiet() && !view_->parallel.overlaps_parts() && !collectives_.MeetOtherStages();
   if (fold) writer_->BeginFold(label);
   for (int v = first; v < end; ++v) RunVisit(v, LabelOf(trace_[v], pass.micro_batch));
   if (fold) writer_->EndFold();

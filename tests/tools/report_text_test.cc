@@ -30,7 +30,8 @@ TEST(ReportText, GivesShares) {
 
 TEST(ReportText, SaysWhatCollectivesTakeFromKernelsOnlyIfTheyDo) {
   StepReport report = SampleReport();
-  EXPECT_THAT(ReportText(report), HasSubstr("    kernels slowed by it          150 ms     7.5 %\n"));
+  EXPECT_THAT(ReportText(report),
+              HasSubstr("    kernels slowed by it          150 ms     7.5 %\n"));
 
   report.kernel_slowdown = Seconds();
 

@@ -21,7 +21,8 @@ struct CollectiveAnswer {
 
 // The columns of nccl-tests (out of place; size and count as it prints them, time in us, rates in
 // GB/s), then algorithm, protocol, channels, the busbw that no algorithm exceeds, and what limits.
-// Beside a log also what it measured and the error of the time, and below them the errors summed up.
+// Beside a log also what it measured and the error of the time, and below them the errors summed
+// up.
 std::string CollectiveTable(const CollectiveAnswer& answer);
 std::string CollectiveCsv(const std::vector<CollectiveAnswer>& answers);
 nlohmann::ordered_json CollectiveJson(const std::vector<CollectiveAnswer>& answers);
