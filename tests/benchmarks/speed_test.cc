@@ -27,7 +27,7 @@ constexpr int kRuns = 9;
 constexpr double kEngineLimit_s = 0.020;  // a 384-GPU step, on the README's machine
 // A shared machine runs everything, this test and the compiler, at two thirds of its speed for
 // minutes. So the promise is held as a ratio within one run: against sorting kSorted numbers, which
-// took kSort_s on the machine of the README's table.
+// took kSort_s on the machine where the promise was made.
 constexpr int kSorted = 300'000;
 constexpr double kSort_s = 0.0149;
 constexpr double kProcessLimit_s = 0.2;  // read, simulate, report
