@@ -293,6 +293,9 @@ Timeline RunMessages(const StepProgram& program, const NetworkModel& network,
     throw std::invalid_argument(
         fmt::format("places of {} ranks in a world of {}", gpu_of_rank.size(), world));
   }
+  if (!gpu_of_rank.empty() && !network.exceptions.empty()) {
+    throw std::invalid_argument("places of ranks among nodes that are not alike");
+  }
   MessageRun run(program, network, algorithm, gpu_of_rank);
   return run.Run();
 }

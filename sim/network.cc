@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/node_speeds.h"
 #include "sim/topology_lowering.h"
 
 namespace zerosim {
@@ -100,6 +101,7 @@ NetworkModel NetworkOf(const ClusterSpec& cluster, const ProcessGroup& pipeline)
   network.gpus_per_node = node.gpus;
   network.nics_per_node = fabric.nics_per_node;
   if (HasTopology(cluster)) AddTopology(cluster, &network);
+  AddExceptions(cluster, &network);
   return network;
 }
 

@@ -21,6 +21,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -67,6 +68,16 @@ struct NetworkModel {
   int gpus_per_node = 1;
   int nics_per_node = 1;
   ProcessGroup pipeline;  // its stages, and how far apart their ranks are
+
+  // Nodes that are not as the others, and the slowest of each stage's, at whose speed the classes
+  // of links are (node_speeds.h).
+  std::map<int, NodeSpeeds> exceptions;
+  std::vector<NodeSpeeds> slowest;
+
+  NodeSpeeds SpeedsOf(int node) const {
+    const auto found = exceptions.find(node);
+    return found == exceptions.end() ? NodeSpeeds() : found->second;
+  }
 
   // Of a cluster with more than equal nodes on one switch (topology_lowering.h): its links stand
   // after the classes of the kinds, at places whose remainder is their kind, with nothing between.

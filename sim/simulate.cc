@@ -9,6 +9,7 @@
 #include "sim/bounds.h"
 #include "sim/fluid_engine.h"
 #include "sim/message_engine.h"
+#include "sim/node_speeds.h"
 #include "sim/report.h"
 
 namespace zerosim {
@@ -40,6 +41,7 @@ PreparedStep Prepare(const Scenario& scenario) {
   step.layout = Layout(RankModel(scenario.model, scenario.parallel));
   step.program = BuildProgram(scenario, step.layout);
   step.network = NetworkOf(scenario.cluster, ProcessGroupsOf(scenario).pipeline);
+  SlowKernels(step.network, &step.program);
   step.calls = LowerAll(step.program, step.network, scenario.algorithm);
   FindFullest(scenario, &step);
   return step;

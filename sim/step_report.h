@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,22 @@ struct ParameterUsed {
   Seconds slower;  // or longer
 };
 
+// The step of another cluster, beside that of the report.
+struct OtherStep {
+  Seconds step;
+  double tokens_per_s = 0;
+};
+
+// What nodes that are not as the others cost: the step without what ails them.
+struct ExceptionsReport {
+  int nodes = 0;    // that are not as the others
+  OtherStep sound;  // if they were
+  // Without them, on fewer nodes; empty if the ranks could not be divided as asked then.
+  std::optional<OtherStep> without;
+  // If those of one item of cluster.exceptions alone were sound; empty for a single item.
+  std::vector<OtherStep> without_item;
+};
+
 struct StepReport {
   std::string scenario;
   std::string version;
@@ -106,6 +123,7 @@ struct StepReport {
   std::vector<Bottleneck> bottlenecks;
   std::vector<CriticalShare> critical_path;
   std::vector<std::string> warnings;
+  std::optional<ExceptionsReport> exceptions;
   std::vector<ParameterUsed> parameters_used;  // those that move the step, the strongest first
 };
 

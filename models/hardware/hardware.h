@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "models/core/units.h"
+#include "models/hardware/exceptions.h"
 #include "models/nccl/topology.h"
 #include "models/topology/fabric_layout.h"
 #include "models/topology/node_graph.h"
@@ -151,6 +152,7 @@ struct ClusterSpec {
   int nodes = 0;
   FabricSpec fabric;
   Calibration calibration;
+  std::vector<NodeException> exceptions;  // no node twice
 
   int world_size() const { return nodes * node.gpus; }
 };

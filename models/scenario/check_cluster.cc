@@ -1,3 +1,4 @@
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,7 @@ class ClusterCheck : KeyCheck {
     CheckFabricSection();
     CheckLinks();
     CheckPipeline();
+    CheckExceptions();
   }
 
  private:
@@ -25,6 +27,7 @@ class ClusterCheck : KeyCheck {
   void CheckFabricSection();
   void CheckLinks();
   void CheckPipeline();
+  void CheckExceptions();
 };
 
 void ClusterCheck::CheckWorld() {
@@ -72,6 +75,43 @@ void ClusterCheck::CheckPipeline() {
   Report("parallelism.pipeline",
          "pipelines are simulated on nodes with NVSwitches and on one switch alone; expected 1, or "
          "cluster.node.in_node: nvswitch and cluster.fabric.kind: switch");
+}
+
+void ClusterCheck::CheckExceptions() {
+  if (!Know({"cluster.nodes", "cluster.exceptions"})) return;
+  std::map<int, std::size_t> seen;  // the exception of each node
+  for (std::size_t i = 0; i < s_.cluster.exceptions.size(); ++i) {
+    const NodeException& exception = s_.cluster.exceptions[i];
+    const std::string path = fmt::format("cluster.exceptions[{}]", i);
+    const bool listed = places_.Has(path + ".nodes");
+    for (const int node : exception.nodes) {
+      if (node >= s_.cluster.nodes) {
+        Report(path + (listed ? ".nodes" : ".count"),
+               listed ? fmt::format("expected nodes from 0 to {}{}, got {}", s_.cluster.nodes - 1,
+                                    Mention("cluster.nodes", path), node)
+                      : fmt::format("expected at most the {} nodes of the cluster{}, got {}",
+                                    s_.cluster.nodes, Mention("cluster.nodes", path),
+                                    exception.nodes.size()));
+        break;
+      }
+      const auto [found, added] = seen.emplace(node, i);
+      if (added) continue;
+      Report(path + (listed ? ".nodes" : ".count"),
+             found->second == i
+                 ? fmt::format("node {} stands here twice", node)
+                 : fmt::format("node {} stands in cluster.exceptions[{}] too; give one exception "
+                               "all that it has",
+                               node, found->second));
+      break;
+    }
+    const int nics = s_.cluster.fabric.nics_per_node;
+    if (s_.cluster.nodes > 1 && Know({"cluster.fabric"}) && exception.dead_nics >= nics) {
+      Report(path + ".dead_nics",
+             fmt::format("expected fewer than the {} NICs in use{}, got {}: a node without any "
+                         "takes no part",
+                         nics, Mention("cluster.fabric.nics_per_node", path), exception.dead_nics));
+    }
+  }
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ constexpr KeySpec kTopLevel[] = {
 
 std::vector<KeySpec> Join() {
   std::vector<KeySpec> keys(std::begin(kTopLevel), std::end(kTopLevel));
-  for (const auto section : {ClusterKeys, FabricKeys, CalibrationKeys, ModelKeys, TrainingKeys,
+  for (const auto section : {ClusterKeys, FabricKeys, ExceptionKeys, CalibrationKeys, ModelKeys, TrainingKeys,
                              ZeroKeys, FsdpKeys, ComputeKeys}) {
     for (const KeySpec& key : section()) {
       keys.push_back(key);

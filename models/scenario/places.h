@@ -13,7 +13,7 @@ class Places {
   // Of the keys below `root`, which must outlive this.
   explicit Places(const Node& root) : root_(root) {}
 
-  // The entry of "cluster.nodes", or null.
+  // The entry of "cluster.nodes", or of "cluster.exceptions[2].nodes", or null.
   const Entry* Find(std::string_view path) const;
   bool Has(std::string_view path) const { return Find(path) != nullptr; }
 

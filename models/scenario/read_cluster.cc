@@ -112,6 +112,7 @@ ClusterSpec ReadCluster(SectionReader section) {
   cluster.node = ReadNode(section.Section("node"));
   const bool fabric = section.Has("fabric") || cluster.nodes > 1;
   cluster.fabric = ReadFabric(section.Section("fabric"), fabric ? cluster.node : NodeSpec());
+  cluster.exceptions = ReadExceptions(&section);
   cluster.calibration = ReadCalibration(section.Section("calibration"));
   section.Finish();
   return cluster;

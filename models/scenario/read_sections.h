@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "models/scenario/scenario.h"
 #include "models/scenario/section_reader.h"
@@ -12,6 +13,8 @@ namespace zerosim {
 ClusterSpec ReadCluster(SectionReader section);
 // A node that names the rate of its NICs gives the defaults.
 FabricSpec ReadFabric(SectionReader section, const NodeSpec& node);
+// The items of cluster.exceptions.
+std::vector<NodeException> ReadExceptions(SectionReader* cluster);
 TransformerSpec ReadModel(SectionReader section);
 // What is trained of `*model` is written to it.
 TrainingSpec ReadTraining(SectionReader section, TransformerSpec* model);

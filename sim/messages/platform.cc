@@ -15,15 +15,16 @@ MessagePlatform::MessagePlatform(const NetworkModel& network, std::vector<int> g
                                  bool has_copies)
     : network_(network), gpu_of_rank_(std::move(gpu_of_rank)) {
   s4u::NetZone* zone = s4u::create_star_zone("cluster");
-  // Classes of one kind have one capacity; the first of them are at the places of the kinds.
-  const auto link = [&](const std::string& name, LinkId kind, Seconds latency) {
-    return zone->create_link(name, network.links[kind.value].capacity.bytes_per_second())
+  // Classes of one kind have one capacity but for slow nodes; the first of them, which has the
+  // speed of the slowest of stage 0, is at the place of the kind.
+  const auto link = [&](const std::string& name, LinkId kind, Seconds latency, double speed = 1) {
+    return zone->create_link(name, speed * network.links[kind.value].capacity.bytes_per_second())
         ->set_latency(latency.seconds())
         ->seal();
   };
   const auto port = [&](const std::string& name, const std::vector<s4u::LinkInRoute>& up,
-                        const std::vector<s4u::LinkInRoute>& down) {
-    const std::vector<double> speeds{1.0, 1.0 - network.collective_share};
+                        const std::vector<s4u::LinkInRoute>& down, double speed = 1) {
+    const std::vector<double> speeds{speed, speed * (1.0 - network.collective_share)};
     s4u::Host* host = zone->create_host(name, speeds)->seal();
     zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, up, false);
     zone->add_route(nullptr, host->get_netpoint(), nullptr, nullptr, down, false);
@@ -31,20 +32,33 @@ MessagePlatform::MessagePlatform(const NetworkModel& network, std::vector<int> g
   };
   const Seconds gpu_half = 0.5 * network.gpu_latency;
   const Seconds nic_half = 0.5 * network.nic_latency;
+  const NodeSpeeds& first = network.slowest.front();
+  double slowest_nic = first.nic;
+  for (std::size_t s = 1; s < network.slowest.size(); ++s) {
+    if (network.nic_class(static_cast<int>(s)) == 0) {
+      slowest_nic = std::min(slowest_nic, network.slowest[s].nic);
+    }
+  }
   for (int node = 0; node < network.nodes; ++node) {
+    const NodeSpeeds speeds = network.SpeedsOf(node);
+    const double links = speeds.gpu_link / first.gpu_link;
     for (int g = 0; g < network.gpus_per_node; ++g) {
       const std::string name = fmt::format("gpu{}.{}", node, g);
-      gpus_.push_back(
-          port(name, {s4u::LinkInRoute(link(name + ".out", NetworkModel::kGpuLink, gpu_half))},
-               {s4u::LinkInRoute(link(name + ".in", NetworkModel::kGpuLink, gpu_half))}));
+      // Kernels come with the time that the slowest of their stage takes.
+      const int stage = network.stage_of(node * network.gpus_per_node + g);
+      gpus_.push_back(port(
+          name, {s4u::LinkInRoute(link(name + ".out", NetworkModel::kGpuLink, gpu_half, links))},
+          {s4u::LinkInRoute(link(name + ".in", NetworkModel::kGpuLink, gpu_half, links))},
+          speeds.compute / network.slowest[stage].compute));
     }
     const std::string fabric = fmt::format("node{}", node);
     const s4u::Link* up = link(fabric + ".up", NetworkModel::kFabric, Seconds());
     const s4u::Link* down = link(fabric + ".down", NetworkModel::kFabric, Seconds());
     for (int n = 0; n < network.nics_per_node; ++n) {
       const std::string name = fmt::format("nic{}.{}", node, n);
-      const s4u::Link* out = link(name + ".out", NetworkModel::kNic, nic_half);
-      const s4u::Link* in = link(name + ".in", NetworkModel::kNic, nic_half);
+      const double rate = speeds.nic / slowest_nic;
+      const s4u::Link* out = link(name + ".out", NetworkModel::kNic, nic_half, rate);
+      const s4u::Link* in = link(name + ".in", NetworkModel::kNic, nic_half, rate);
       nics_.push_back(port(name, {s4u::LinkInRoute(out), s4u::LinkInRoute(up)},
                            {s4u::LinkInRoute(down), s4u::LinkInRoute(in)}));
     }

@@ -72,6 +72,10 @@ inline StepReport SampleReport() {
   r.critical_path = {{.cause = "compute", .time = Seconds::Count(1.2)},
                      {.cause = "link nic", .time = Seconds::Count(0.8)}};
   r.warnings = {"qgZ has no effect on one node"};
+  r.exceptions = ExceptionsReport{.nodes = 2,
+                                  .sound = {Seconds::Count(1.0), 2000},
+                                  .without = OtherStep{Seconds::Count(1.1), 1500},
+                                  .without_item = {{Seconds::Count(1.4), 1000}}};
   r.parameters_used = {{"nic_fraction", "0.9 (0.85 to 0.95)", "nccl-tests, 2023",
                         Seconds::Millis(10), Seconds::Millis(20)}};
   return r;

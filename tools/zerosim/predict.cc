@@ -21,6 +21,7 @@ namespace {
 // What a child writes into its pipe: few enough bytes that it never waits for its reader.
 struct Message {
   double step_s = 0;
+  double tokens_per_s = 0;
   std::int64_t allocated = 0;
 };
 
@@ -33,7 +34,7 @@ struct Child {
   int status = 1;
   try {
     const StepReport report = Simulate(scenario, Engine::kFluid).report;
-    const Message message{report.step.seconds(),
+    const Message message{report.step.seconds(), report.tokens_per_s,
                           (report.memory.peak - report.memory.terms.context).count()};
     if (write(pipe, &message, sizeof message) == sizeof message) status = 0;
   } catch (const std::exception& e) {
@@ -77,7 +78,8 @@ std::optional<Prediction> Finish(const Child& child) {
   while (waitpid(child.process, &status, 0) < 0 && errno == EINTR) {
   }
   if (got != sizeof message || status != 0) return std::nullopt;
-  return Prediction{Seconds::Count(message.step_s), Bytes::Count(message.allocated)};
+  return Prediction{Seconds::Count(message.step_s), message.tokens_per_s,
+                    Bytes::Count(message.allocated)};
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace zerosim {
 
 struct Prediction {
   Seconds step;
+  double tokens_per_s = 0;
   Bytes allocated;  // peak of the framework's allocator on one GPU: without the context
 };
 

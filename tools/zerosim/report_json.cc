@@ -1,5 +1,7 @@
 #include "tools/zerosim/report_json.h"
 
+#include <utility>
+
 namespace zerosim {
 namespace {
 
@@ -90,6 +92,19 @@ Json ParametersUsed(const StepReport& report) {
   return list;
 }
 
+Json ToJson(const OtherStep& other) {
+  return {{"step_time_s", other.step.seconds()}, {"tokens_per_s", other.tokens_per_s}};
+}
+
+Json ToJson(const ExceptionsReport& e) {
+  Json items = Json::array();
+  for (const OtherStep& item : e.without_item) items.push_back(ToJson(item));
+  return {{"nodes", e.nodes},
+          {"sound", ToJson(e.sound)},
+          {"left_out", e.without ? ToJson(*e.without) : Json()},
+          {"item_sound", std::move(items)}};
+}
+
 }  // namespace
 
 Json ReportJson(const StepReport& r) {
@@ -128,6 +143,7 @@ Json ReportJson(const StepReport& r) {
                           {"gradients", ToJson(r.gradients)}};
   json["bottlenecks"] = Bottlenecks(r);
   json["critical_path"] = CriticalPath(r);
+  if (r.exceptions) json["exceptions"] = ToJson(*r.exceptions);
   json["warnings"] = r.warnings;
   json["parameters_used"] = ParametersUsed(r);
   return json;

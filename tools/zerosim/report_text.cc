@@ -108,6 +108,26 @@ void AddTime(const StepReport& r, Lines& out) {
   }
 }
 
+void AddExceptions(const StepReport& r, Lines& out) {
+  if (!r.exceptions) return;
+  const ExceptionsReport& e = *r.exceptions;
+  const auto line = [&](std::string_view name, const OtherStep& other) {
+    out.Add("  {:<28}{:>10}{:>+8.1f} %{:>14} tokens/s\n", name, FormatSeconds(other.step),
+            100 * (Ratio(other.step, r.step) - 1), Grouped(other.tokens_per_s));
+  };
+  out.Heading(fmt::format("{} node{} not as the others: the step if", e.nodes,
+                          e.nodes == 1 ? " is" : "s are"));
+  line("all were sound", e.sound);
+  for (std::size_t i = 0; i < e.without_item.size(); ++i) {
+    line(fmt::format("those of exceptions[{}] were", i), e.without_item[i]);
+  }
+  if (e.without) {
+    line("they were left out", *e.without);
+  } else {
+    out.Add("  they were left out          not possible: the others do not divide as asked\n");
+  }
+}
+
 void AddCommunication(const StepReport& r, Lines& out) {
   if (r.collectives.empty()) return;
   out.Heading("Collectives, sums over the step");
@@ -221,6 +241,7 @@ std::string ReportText(const StepReport& report) {
   Lines out;
   AddSummary(report, out);
   AddTime(report, out);
+  AddExceptions(report, out);
   AddCommunication(report, out);
   AddMemory(report, out);
   AddQuantization(report, out);

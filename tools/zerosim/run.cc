@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include "sim/message_engine.h"
 #include "sim/simulate.h"
 #include "tools/zerosim/command.h"
+#include "tools/zerosim/exceptions.h"
 #include "tools/zerosim/output_file.h"
 #include "tools/zerosim/report_json.h"
 #include "tools/zerosim/report_text.h"
@@ -120,9 +122,17 @@ void Run(const RunOptions& options) {
   std::optional<OutputFile> json = Open(options.json);
   std::optional<OutputFile> trace = Open(options.trace);
 
+  // Before the simulation: the processes that it takes would inherit a spent SimGrid.
+  std::optional<ExceptionsReport> exceptions = CostOfExceptions(read.scenario, [&](int nodes) {
+    std::vector<Override> fewer = set;
+    fewer.push_back(ParseOverride(fmt::format("cluster.nodes={}", nodes)));
+    fewer.push_back(ParseOverride("cluster.exceptions=[]"));
+    return ReadScenario(options.scenario, fewer, DefaultCatalog()).scenario;
+  });
   const Engine engine = options.engine == "message" ? Engine::kMessage : Engine::kFluid;
   SimulationResult result = SimulateFor(read.scenario, engine);
   StepReport& report = result.report;
+  report.exceptions = std::move(exceptions);
   report.version = Version();
   report.scenario_sha256 = Sha256Hex(read.canonical_text);
   report.warnings.insert(report.warnings.begin(), read.warnings.begin(), read.warnings.end());
