@@ -10,6 +10,7 @@
 #include "models/network/collective_sweep.h"
 #include "models/scenario/files.h"
 #include "models/scenario/read_scenario.h"
+#include "models/topology_files/dot_drawing.h"
 #include "tools/zerosim/chart.h"
 #include "tools/zerosim/collective_chart.h"
 #include "tools/zerosim/collective_question.h"
@@ -79,8 +80,14 @@ void RunCollective(const CollectiveOptions& options) {
   std::vector<Override> set;
   for (const std::string& text : options.set) set.push_back(ParseOverride(text));
   std::vector<CollectiveAnswer> answers;
+  if (!options.dot.empty() && options.clusters.size() > 1) {
+    throw UsageError(
+        fmt::format("--dot draws one cluster, and --cluster names {}", options.clusters.size()));
+  }
+  std::string drawing;
   for (const std::string& path : options.clusters) {
     const ClusterResult read = ReadClusterOf(path, set, DefaultCatalog());
+    if (!options.dot.empty()) drawing = DrawCluster(read.name, read.cluster);
     for (const std::string& algorithm : options.algorithms) {
       answers.push_back(Answer(path, read, algorithm, options));
     }
@@ -89,6 +96,7 @@ void RunCollective(const CollectiveOptions& options) {
   WriteTo(options.json, CollectiveJson(answers).dump(2) + "\n");
   WriteTo(options.csv, CollectiveCsv(answers));
   WriteTo(options.plot, picture);
+  WriteTo(options.dot, drawing);
   if (options.quiet) return;
   for (std::size_t i = 0; i < answers.size(); ++i) {
     fmt::print("{}{}", i > 0 ? "\n" : "", CollectiveTable(answers[i]));
@@ -150,6 +158,9 @@ Command AddCollective(CLI::App& zerosim) {
   app->add_option("--plot", options->plot,
                   "Draw busbw against size as SVG, all clusters and algorithms on one picture "
                   "(needs gnuplot)")
+      ->type_name("FILE")
+      ->check(FilePath());
+  app->add_option("--dot", options->dot, "Write a drawing of the cluster for Graphviz")
       ->type_name("FILE")
       ->check(FilePath());
   app->add_flag("--quiet", options->quiet, "Print no table");

@@ -15,7 +15,7 @@
 namespace zerosim {
 namespace {
 
-constexpr int kMostTicks = 8;
+constexpr int kMostTicks = 12;
 
 // As nccl-tests reads it: 8, 64K, 8G. Of powers of two.
 std::string SizeText(int power) {

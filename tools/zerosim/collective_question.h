@@ -32,6 +32,7 @@ struct CollectiveOptions {
   std::string json;
   std::string csv;
   std::string plot;
+  std::string dot;
   bool quiet = false;
 };
 
