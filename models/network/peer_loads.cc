@@ -1,7 +1,9 @@
 #include "models/network/peer_loads.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -39,10 +41,13 @@ class PeerCounter {
     CountInside();
     FindWaysOut();
     const int nodes = tally_.OneNodeIsEnough() ? 1 : network_.nodes;
+    sent_.assign(alike_.size() * (tally_.alike() ? 1 : network_.nodes), 0);
+    received_ = sent_;
     for (int node = 0; node < nodes; ++node) {
-      for (const AlikeWays& ways : alike_) CountAlike(node, ways);
+      for (std::size_t i = 0; i < alike_.size(); ++i) CountAlike(node, i);
       for (const WayOut& way : others_) CountWay(node, way);
     }
+    PassAlike();
   }
 
  private:
@@ -140,7 +145,11 @@ class PeerCounter {
     }
   }
 
-  void CountAlike(int node, const AlikeWays& ways) {
+  // The place of a node's ways `index` in sent_ and received_.
+  std::size_t PlaceOf(int node, std::size_t index) const { return node * alike_.size() + index; }
+
+  void CountAlike(int node, std::size_t index) {
+    const AlikeWays& ways = alike_[index];
     const WayOut& first = ways.ways.front();
     const int rank = RankOf(node, first.gpu);
     for (const PeerShare& peer : Peers(rank, first.channel)) {
@@ -148,10 +157,29 @@ class PeerCounter {
       if (to == node) continue;
       for (const auto& [count, nics] : ways.nics) tally_.Flows(node, to, nics, count * peer.share);
       if (!Counts(node)) continue;
-      for (const WayOut& way : ways.ways) {
-        const int nic = NicOf(way.gpu, way.channel);
-        PassOut(node, way.gpu, nic, peer.share);
-        PassIn(to, nic, way.gpu, peer.share);
+      sent_[PlaceOf(node, index)] += peer.share;
+      received_[PlaceOf(tally_.alike() ? 0 : to, index)] += peer.share;
+    }
+  }
+
+  // Puts on the links of nodes what goes over ways that are alike. Most nodes of a tree send and
+  // receive as another one does, and of these one is enough, unless there are other ways too.
+  void PassAlike() {
+    std::set<std::vector<double>> known;
+    std::vector<double> shares;
+    for (int node = 0; node < network_.nodes && !alike_.empty() && Counts(node); ++node) {
+      shares.clear();
+      for (std::size_t i = 0; i < alike_.size(); ++i) {
+        shares.push_back(sent_[PlaceOf(node, i)]);
+        shares.push_back(received_[PlaceOf(node, i)]);
+      }
+      if (others_.empty() && !known.insert(shares).second) continue;
+      for (std::size_t i = 0; i < alike_.size(); ++i) {
+        for (const WayOut& way : alike_[i].ways) {
+          const int nic = NicOf(way.gpu, way.channel);
+          PassOut(node, way.gpu, nic, shares[2 * i]);
+          PassIn(node, nic, way.gpu, shares[2 * i + 1]);
+        }
       }
     }
   }
@@ -189,6 +217,10 @@ class PeerCounter {
   LoadTally& tally_;
   std::vector<AlikeWays> alike_;
   std::vector<WayOut> others_;
+  // By node and ways, of each way: what it sends to other nodes, and what the same of others send
+  // to it. Where nodes are alike, of node 0.
+  std::vector<double> sent_;
+  std::vector<double> received_;
 };
 
 }  // namespace

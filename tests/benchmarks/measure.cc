@@ -54,10 +54,7 @@ ProcessCost CostOfProcess(const std::vector<std::string>& words, int runs) {
     wait4(child, &status, 0, &usage);
     EXPECT_EQ(status, 0) << words[0];
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
-    const double user = static_cast<double>(usage.ru_utime.tv_sec) +
-                        1e-6 * static_cast<double>(usage.ru_utime.tv_usec);
     cost.seconds = std::min(cost.seconds, wall.count());
-    cost.user_seconds = std::min(cost.user_seconds, user);
     cost.megabytes = std::max(cost.megabytes, static_cast<double>(usage.ru_maxrss) * 1024e-6);
   }
   return cost;

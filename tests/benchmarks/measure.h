@@ -19,9 +19,8 @@ double SortTime();
 bool Slowed();
 
 struct ProcessCost {
-  double seconds = 1e9;       // wall time, the fastest of all runs
-  double user_seconds = 1e9;  // of the CPU, the least of all runs
-  double megabytes = 0;       // the largest resident set
+  double seconds = 1e9;  // wall time, the fastest of all runs
+  double megabytes = 0;  // the largest resident set
 };
 
 // Of running `words` so many times, without its output. A status other than 0 fails the test.
