@@ -47,9 +47,11 @@ Limit LimitOf(const ClusterNetwork& network, const StageLoads& loads) {
   return limit;
 }
 
-void Add(const StageLoads& loads, StageLoads* sum) {
-  sum->arcs.resize(loads.arcs.size(), 0);
-  sum->links.resize(loads.links.size(), 0);
+void Add(StageLoads&& loads, StageLoads* sum) {
+  if (sum->arcs.empty()) {
+    *sum = std::move(loads);
+    return;
+  }
   for (std::size_t i = 0; i < loads.arcs.size(); ++i) sum->arcs[i] += loads.arcs[i];
   for (std::size_t i = 0; i < loads.links.size(); ++i) sum->links[i] += loads.links[i];
 }
@@ -120,14 +122,14 @@ ScheduleOnLinks PutOnLinks(const ClusterNetwork& network, const Schedule& schedu
     const Steps steps = StepsOf(stage, schedule.shape);
     on_links.steps.in_node += steps.in_node;
     on_links.steps.across += steps.across;
-    const StageLoads loads = LoadsOf(network, stage, group, rule);
+    StageLoads loads = LoadsOf(network, stage, group, rule);
     on_links.out_of_node += loads.out_of_node;
     if (auto rings = RingsInNode(network, stage, group)) {
       limit_by(std::move(*rings));
     } else if (order == StageOrder::kOneByOne) {
       limit_by(LimitOf(network, loads));
     } else {
-      Add(loads, &together);
+      Add(std::move(loads), &together);
     }
   }
   if (!together.arcs.empty()) limit_by(LimitOf(network, together));

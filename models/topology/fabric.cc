@@ -102,8 +102,9 @@ std::unique_ptr<const Fabric> MakeFabric(const FabricLayout& layout) {
   return std::make_unique<TreeFabric>(layout);
 }
 
-std::vector<double> LoadCounter::Loads() const {
-  std::vector<double> loads = single_;
+std::vector<double> LoadCounter::Loads() && {
+  std::vector<double> loads = std::move(single_);
+  if (spread_.empty()) return loads;
   for (const FabricLinkClass& link_class : fabric_.classes()) {
     const std::int64_t end = link_class.first + link_class.count;
     for (std::int64_t first = link_class.first; first < end; first += link_class.bundle) {

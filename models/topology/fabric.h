@@ -133,23 +133,29 @@ std::unique_ptr<const Fabric> MakeFabric(const FabricLayout& layout);
 // Sums up what links carry.
 class LoadCounter {
  public:
-  explicit LoadCounter(const Fabric& fabric)
-      : fabric_(fabric), single_(fabric.num_links(), 0), spread_(fabric.num_links(), 0) {}
+  explicit LoadCounter(const Fabric& fabric) : fabric_(fabric), single_(fabric.num_links(), 0) {}
 
   void Add(std::int64_t link, double load) { single_[link] += load; }
   // Evenly over a bundle, given by its first link.
-  void AddBundle(std::int64_t first, double load) { spread_[first] += load; }
+  void AddBundle(std::int64_t first, double load) {
+    if (spread_.empty()) spread_.resize(single_.size(), 0);
+    spread_[first] += load;
+  }
   void Add(const Hop& hop, double weight) {
-    (hop.width == 1 ? single_ : spread_)[hop.link] += weight * hop.share;
+    if (hop.width == 1) {
+      Add(hop.link, weight * hop.share);
+    } else {
+      AddBundle(hop.link, weight * hop.share);
+    }
   }
 
-  // By link.
-  std::vector<double> Loads() const;
+  // By link. Ends the counting: networks have millions of links, which are not copied.
+  std::vector<double> Loads() &&;
 
  private:
   const Fabric& fabric_;
   std::vector<double> single_;
-  std::vector<double> spread_;  // at the first link of each bundle
+  std::vector<double> spread_;  // at the first link of each bundle; empty if there are none
 };
 
 // A well mixed function of its argument (S. Vigna's splitmix64), for hashes that are the same on

@@ -101,16 +101,19 @@ std::vector<NicFlow> ExchangeFlows(const NodeGroups& groups, const std::vector<i
 
 }  // namespace
 
+void AddFlow(const Fabric& fabric, const NicFlow& flow, std::vector<Hop>* route,
+             LoadCounter* loads) {
+  RequireRoute(fabric, flow);
+  route->clear();
+  fabric.AddRoute(flow, route);
+  for (const Hop& hop : *route) loads->Add(hop, flow.weight);
+}
+
 std::vector<double> FlowLoads(const Fabric& fabric, const std::vector<NicFlow>& flows) {
   LoadCounter loads(fabric);
   std::vector<Hop> route;
-  for (const NicFlow& flow : flows) {
-    RequireRoute(fabric, flow);
-    route.clear();
-    fabric.AddRoute(flow, &route);
-    for (const Hop& hop : route) loads.Add(hop, flow.weight);
-  }
-  return loads.Loads();
+  for (const NicFlow& flow : flows) AddFlow(fabric, flow, &route, &loads);
+  return std::move(loads).Loads();
 }
 
 std::vector<double> PatternLoads(const Fabric& fabric, const TrafficPattern& pattern) {
@@ -132,7 +135,7 @@ std::vector<double> PatternLoads(const Fabric& fabric, const TrafficPattern& pat
                       edge.weight, &route, &loads);
     }
   }
-  return loads.Loads();
+  return std::move(loads).Loads();
 }
 
 std::vector<double> ExchangeLoads(const Fabric& fabric, const NodeGroups& groups,
@@ -160,7 +163,7 @@ std::vector<double> ExchangeLoads(const Fabric& fabric, const NodeGroups& groups
     }
     fabric.AddExchange({nodes, nics, to == ExchangeNics::kSame, 1}, &counter);
   }
-  std::vector<double> loads = counter.Loads();
+  std::vector<double> loads = std::move(counter).Loads();
   if (hashed) DealLikeHashes(fabric, 1 / targets, &loads);
   return loads;
 }

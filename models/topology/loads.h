@@ -18,6 +18,10 @@ namespace zerosim {
 // in the fabric, in one node, or not connected.
 std::vector<double> FlowLoads(const Fabric& fabric, const std::vector<NicFlow>& flows);
 
+// Adds one flow. Throws as FlowLoads. `route` is room to work in.
+void AddFlow(const Fabric& fabric, const NicFlow& flow, std::vector<Hop>* route,
+             LoadCounter* loads);
+
 // The same of a pattern. Throws std::invalid_argument if its nodes or NICs are not in the fabric.
 std::vector<double> PatternLoads(const Fabric& fabric, const TrafficPattern& pattern);
 

@@ -121,6 +121,7 @@ class ZoneReader {
   bool MakeGraph(FabricTopology* fabric) const {
     GraphShape graph;
     std::set<std::pair<std::string, std::string>> seen;
+    std::map<std::string, BytesPerSecond> cables_of;  // all together, of each end
     for (const std::string& router : routers_) {
       graph.switches.emplace_back(names_.at(router), Plain(router));
     }
@@ -135,11 +136,25 @@ class ZoneReader {
       }
       if (!cable.bandwidth) continue;
       if (!seen.insert(std::minmax(route.from, route.to)).second) continue;
+      for (const std::string& end : {route.from, route.to}) cables_of[end] += *cable.bandwidth;
       cable.latency = latency;
       graph.links.push_back(std::move(cable));
     }
     fabric->kind = std::move(graph);
+    fabric->node_bandwidth = FastestHost(cables_of);
     return true;
+  }
+
+  // A host has no NIC but its cables, and in a scenario all have the same.
+  std::optional<Sourced<BytesPerSecond>> FastestHost(
+      const std::map<std::string, BytesPerSecond>& cables_of) const {
+    BytesPerSecond fastest;
+    for (const std::string& host : hosts_) {
+      const auto cables = cables_of.find(host);
+      if (cables != cables_of.end()) fastest = std::max(fastest, cables->second);
+    }
+    if (fastest == BytesPerSecond()) return std::nullopt;
+    return Sourced<BytesPerSecond>{fastest, "the cables of the fastest host"};
   }
 
   // Routes of host to host over a link of each, and at most one between.

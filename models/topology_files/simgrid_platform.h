@@ -2,8 +2,9 @@
 //
 // Read are one <cluster> (a switch, FAT_TREE, TORUS or DRAGONFLY: simgrid_cluster.h) or one <zone>
 // or <AS> of hosts, routers, links and routes. There a route whose links no other route has is a
-// cable: of several links the slowest counts and latencies add up. Routes that lead over a link of
-// each end, all with the same rate, and at most one link between them are a switch.
+// cable: of several links the slowest counts and latencies add up, and the NICs of nodes are as
+// fast as the cables of the fastest host. Routes that lead over a link of each end, all with the
+// same rate, and at most one link between them are a switch.
 //
 // Refused: several zones, other routes that share links, <peer>, <cabinet>, <include>, bypasses and
 // traces of changing rates. Not read: speeds, cores and disks of hosts, properties.

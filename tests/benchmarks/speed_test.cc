@@ -1,23 +1,17 @@
 // The speed that the README promises, held as a test: the fastest of several runs, since machines
 // are noisy and nothing makes a program faster than it is.
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <chrono>
-#include <cstdint>
 #include <cstdio>
 #include <map>
-#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "models/scenario/read_scenario.h"
 #include "sim/simulate.h"
+#include "tests/benchmarks/measure.h"
 #include "tests/sim/child.h"
 
 namespace zerosim {
@@ -25,12 +19,7 @@ namespace {
 
 constexpr int kRuns = 9;
 constexpr double kEngineLimit_s = 0.020;  // a 384-GPU step, on the README's machine
-// A shared machine runs everything, this test and the compiler, at two thirds of its speed for
-// minutes. So the promise is held as a ratio within one run: against sorting kSorted numbers, which
-// took kSort_s on the machine where the promise was made.
-constexpr int kSorted = 300'000;
-constexpr double kSort_s = 0.0149;
-constexpr double kProcessLimit_s = 0.2;  // read, simulate, report
+constexpr double kProcessLimit_s = 0.2;   // read, simulate, report
 constexpr double kMemoryLimit_MB = 150;
 constexpr double kScaleLimit = 2;  // slowest over fastest of the sizes from 384 GPUs on
 
@@ -39,18 +28,6 @@ const int kGpus[] = {8, 384, 16384, 131072};
 std::vector<std::pair<std::string, std::string>> SizeKeys(int gpus) {
   if (gpus < 16) return {{"cluster.nodes", "1"}, {"cluster.node.gpus", std::to_string(gpus)}};
   return {{"cluster.nodes", std::to_string(gpus / 16)}};
-}
-
-// Seconds of the reference workload now.
-double SortTime() {
-  std::mt19937_64 next(1);
-  std::vector<std::uint64_t> numbers(kSorted);
-  for (std::uint64_t& number : numbers) number = next();
-  const auto begin = std::chrono::steady_clock::now();
-  std::sort(numbers.begin(), numbers.end());
-  const auto end = std::chrono::steady_clock::now();
-  EXPECT_TRUE(std::is_sorted(numbers.begin(), numbers.end()));
-  return std::chrono::duration<double>(end - begin).count();
 }
 
 Scenario ScenarioOf(const std::string& name, int gpus) {
@@ -67,50 +44,15 @@ double EngineTime(const Scenario& scenario) {
   return wall.size() == 1 ? wall[0] : 1e9;
 }
 
-struct Cost {
-  double seconds = 1e9;
-  double megabytes = 0;
-};
-
-// Wall time of the whole program, the fastest of kRuns, and its largest resident set.
-Cost ProcessCost(const std::string& name, int gpus) {
+// Of the whole program.
+ProcessCost CostOfRun(const std::string& name, int gpus) {
   std::vector<std::string> words = {ZEROSIM_BINARY, "run",
                                     ZEROSIM_SOURCE_DIR "/scenarios/" + name + ".yaml"};
   for (const auto& [path, value] : SizeKeys(gpus)) {
     words.push_back("--set");
     words.push_back(path + "=" + value);
   }
-  Cost cost;
-  for (int run = 0; run < kRuns; ++run) {
-    const auto begin = std::chrono::steady_clock::now();
-    const pid_t child = fork();
-    if (child == 0) {
-      std::vector<char*> argv;
-      for (std::string& word : words) argv.push_back(word.data());
-      argv.push_back(nullptr);
-      const int null = open("/dev/null", O_WRONLY);
-      dup2(null, STDOUT_FILENO);
-      execv(argv[0], argv.data());
-      _exit(127);
-    }
-    int status = 0;
-    rusage usage{};
-    wait4(child, &status, 0, &usage);
-    EXPECT_EQ(status, 0) << words[0];
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    cost.seconds = std::min(cost.seconds, seconds);
-    cost.megabytes = std::max(cost.megabytes, static_cast<double>(usage.ru_maxrss) * 1024e-6);
-  }
-  return cost;
-}
-
-bool Slowed() {
-#if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__)
-  return false;
-#else
-  return true;
-#endif
+  return CostOfProcess(words, kRuns);
 }
 
 class SpeedTest : public testing::TestWithParam<const char*> {};
@@ -147,7 +89,7 @@ TEST_P(SpeedTest, EngineTimeIsSmallAndTheSameAtAnyScale) {
 TEST_P(SpeedTest, TheWholeProcessIsShortAndSmall) {
   if (Slowed()) GTEST_SKIP() << "assertions or sanitizers are on";
   for (const int gpus : kGpus) {
-    const Cost cost = ProcessCost(GetParam(), gpus);
+    const ProcessCost cost = CostOfRun(GetParam(), gpus);
     std::printf("  %-18s %7d GPUs: process %6.1f ms, %5.1f MB\n", GetParam(), gpus,
                 1e3 * cost.seconds, cost.megabytes);
     EXPECT_LE(cost.seconds, kProcessLimit_s) << gpus << " GPUs";

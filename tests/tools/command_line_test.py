@@ -11,8 +11,10 @@ import tempfile
 import threading
 import time
 import unittest
+from xml.etree import ElementTree
 
 ZEROSIM = sys.argv.pop(1)
+SVG = "{http://www.w3.org/2000/svg}"
 SCENARIO = pathlib.Path(__file__).resolve().parents[2] / "scenarios/zero3_dgx2_384.yaml"
 
 
@@ -204,6 +206,38 @@ class Collective(unittest.TestCase):
   def test_refuses_a_log_without_rows(self):
     self.assertEqual(self.collective("nothing\n", "--op", "all_reduce"),
                      (2, "", "zerosim: folder/log.txt: no rows of nccl-tests in it\n"))
+
+
+  def test_draws_all_algorithms_and_the_log_on_one_picture(self):
+    with tempfile.TemporaryDirectory() as folder:
+      picture = pathlib.Path(folder) / "busbw.svg"
+      arguments = ["--op", "all_reduce", "--algorithm", "nccl", "--algorithm", "ring", "--quiet",
+                   "--plot", str(picture)]
+      self.assertEqual(self.collective(LOG, *arguments), (0, "", ""))
+      first = picture.read_bytes()
+      texts = [text.text.strip() for text in ElementTree.fromstring(first).iter(SVG + "text")]
+      for label in ("ring", "measured", "size, bytes", "busbw, GB/s"):
+        self.assertIn(label, texts)
+      self.assertTrue(any(text.startswith("NCCL 2.") for text in texts), texts)
+      self.assertEqual(self.collective(LOG, *arguments), (0, "", ""))
+      self.assertEqual(picture.read_bytes(), first)
+      # Without gnuplot nothing is written, and what was there stays.
+      environment = {"PATH": "/nonexistent"}
+      done = subprocess.run(
+          [ZEROSIM, "collective", "--cluster", str(SCENARIO), *arguments, "--json",
+           str(pathlib.Path(folder) / "result.json")],
+          env=environment, capture_output=True, text=True, check=False)
+      self.assertEqual(done.returncode, 1)
+      self.assertEqual(done.stderr,
+                       "zerosim: gnuplot, which draws the picture, is not installed; install it "
+                       "(Debian: apt-get install gnuplot-nox) or leave out the picture\n")
+      self.assertEqual(os.listdir(folder), ["busbw.svg"])
+      self.assertEqual(picture.read_bytes(), first)
+
+  def test_has_nothing_to_draw_of_a_log_without_times(self):
+    log = "1024 256 float sum -1 0 0 0 0 0 0 0 0\n"
+    status, _, err = self.collective(log, "--op", "all_reduce", "--plot", "-")
+    self.assertEqual((status, err), (2, "zerosim: --plot: there is no row to draw\n"))
 
 
 class NcclValidation(unittest.TestCase):

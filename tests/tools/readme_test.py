@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Fails if what README.md shows is not what zerosim prints.
+"""Fails if what README.md shows is not what zerosim prints and draws.
 
   readme_test.py ZEROSIM SOURCE_DIR
+
+With ZEROSIM_UPDATE_GOLDEN=1 in the environment the picture is drawn anew.
 """
 
 import difflib
+import os
 import pathlib
 import re
 import subprocess
@@ -30,6 +33,19 @@ def table_printed(zerosim, source, arguments):
                         text=True, check=True).stdout.splitlines()
 
 
+def picture_drawn(zerosim, source, readme):
+  """What differs of the picture of a collective from what its command in the README draws now."""
+  arguments = next(line.split()[2:] for line in readme.splitlines()
+                   if line.startswith("    $ zerosim collective ") and " --plot " in line)
+  picture = pathlib.Path(source) / arguments[-1]
+  drawn = subprocess.run([zerosim, *arguments[:-1], "-"], cwd=source, capture_output=True,
+                         text=True, check=True).stdout
+  if os.environ.get("ZEROSIM_UPDATE_GOLDEN") == "1":
+    picture.write_text(drawn, encoding="utf-8")
+  return difflib.unified_diff(picture.read_text(encoding="utf-8").splitlines(), drawn.splitlines(),
+                              arguments[-1], "zerosim collective --plot", lineterm="", n=0)
+
+
 def printed(zerosim, source):
   out = subprocess.run([zerosim, "run", "scenarios/zeropp_dgx2_384.yaml"], cwd=source,
                        capture_output=True, text=True, check=True).stdout
@@ -44,6 +60,7 @@ def main(zerosim, source):
   arguments, table = table_shown(readme)
   diff += difflib.unified_diff(table, table_printed(zerosim, source, arguments), "README.md",
                                "zerosim collective", lineterm="")
+  diff += picture_drawn(zerosim, source, readme)
   print("\n".join(diff))
   return 1 if diff else 0
 

@@ -24,7 +24,7 @@ ONLY_IN = {
     "simgrid/": ["sim", "tests"],
     "xbt/": ["sim"],
     "yaml-cpp/": ["models/scenario"],
-    "pugixml": ["models/topology_files"],
+    "pugixml": ["models/topology_files", "tests"],
     "CLI/": ["tools/zerosim"],
     "nlohmann/": ["tools", "tests"],
     "openssl/": ["tools/zerosim"],

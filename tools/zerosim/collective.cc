@@ -1,22 +1,19 @@
 // zerosim collective: what one collective takes on a cluster, as nccl-tests would print it.
-#include <algorithm>
-#include <cctype>
-#include <cmath>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "models/core/units_text.h"
 #include "models/network/collective_sweep.h"
 #include "models/scenario/files.h"
 #include "models/scenario/read_scenario.h"
+#include "models/topology_files/dot_drawing.h"
+#include "tools/zerosim/chart.h"
+#include "tools/zerosim/collective_chart.h"
+#include "tools/zerosim/collective_question.h"
 #include "tools/zerosim/collective_table.h"
 #include "tools/zerosim/command.h"
 #include "tools/zerosim/output_file.h"
@@ -36,186 +33,15 @@ constexpr const char* kFooter =
     "  zerosim collective --cluster my.yaml --op all_gather --nodes 16 --min 1M --max 8G\n"
     "  zerosim collective --cluster my.yaml --op all_to_all --algorithm two_hop --csv out.csv\n"
     "  zerosim collective --cluster a.yaml --cluster b.yaml --env NCCL_ALGO=Ring --json -\n"
-    "  zerosim collective --cluster my.yaml --compare all_reduce_perf.log";
+    "  zerosim collective --cluster my.yaml --compare all_reduce_perf.log --plot busbw.svg\n"
+    "  zerosim collective --cluster my.yaml --algorithm nccl --algorithm ring --plot busbw.svg";
 
-constexpr CollectiveKind kKinds[] = {CollectiveKind::kAllReduce,     CollectiveKind::kAllGather,
-                                     CollectiveKind::kReduceScatter, CollectiveKind::kAllToAll,
-                                     CollectiveKind::kBroadcast,     CollectiveKind::kReduce,
-                                     CollectiveKind::kSendReceive};
-constexpr Algorithm kAlgorithms[] = {Algorithm::kRing,
-                                     Algorithm::kTree,
-                                     Algorithm::kHierarchicalRing,
-                                     Algorithm::kHalvingDoubling,
-                                     Algorithm::kPat,
-                                     Algorithm::kNvls,
-                                     Algorithm::kNvlsTree,
-                                     Algorithm::kCollNet,
-                                     Algorithm::kDirect,
-                                     Algorithm::kTwoHop,
-                                     Algorithm::kTorusRings};
-
-struct CollectiveOptions {
-  std::vector<std::string> clusters;
-  std::vector<std::string> set;
-  std::string op = "all_reduce";
-  bool op_given = false;
-  bool nccl_given = false;
-  int nodes = 0;          // 0: those of the cluster
-  int gpus_per_node = 0;  // 0: all of the node
-  std::string least = "8";
-  std::string most = "8G";
-  double factor = 2;
-  std::string algorithm = "nccl";
-  std::string nccl = Name(NcclVersion());
-  std::vector<std::string> env;
-  int gpus_per_process = 1;
-  std::string compare;
-  std::string json;
-  std::string csv;
-  bool quiet = false;
-};
-
-template <typename Enum, std::size_t kCount>
-std::vector<std::string> NamesOf(const Enum (&values)[kCount]) {
-  std::vector<std::string> names;
-  for (const Enum value : values) names.emplace_back(NameOf(value));
-  return names;
-}
-
-// As nccl-tests reads them: a number and perhaps K, M, G or T, powers of 1024.
-Bytes ParseTestSize(const char* option, const std::string& text) {
-  std::string number = text;
-  double unit = 1;
-  const std::string_view units = "KMGT";
-  if (!number.empty()) {
-    const std::size_t power =
-        units.find(static_cast<char>(std::toupper(static_cast<unsigned char>(number.back()))));
-    if (power != std::string_view::npos) {
-      unit = std::pow(1024.0, static_cast<double>(power) + 1);
-      number.pop_back();
-    }
-  }
-  const std::optional<double> value = ParseNumber(number);
-  const double most = 1e15;
-  if (!value || *value * unit < 1 || *value * unit > most) {
-    throw UsageError(
-        fmt::format("{}: expected a size from 1 byte to 1e15 such as 8, 64K or 8G, "
-                    "got \"{}\"",
-                    option, text));
-  }
-  return Bytes::Count(std::llround(*value * unit));
-}
-
-// NCCL_ALGO=Ring and the like, each as NCCL reads it.
-void SetVariable(const std::string& text, NcclOverrides* overrides) {
-  const std::size_t equals = text.find('=');
-  const std::string name = text.substr(0, equals);
-  const std::string value = equals == std::string::npos ? "" : text.substr(equals + 1);
-  if (equals == std::string::npos) {
-    throw UsageError(fmt::format("--env: expected NAME=VALUE, got \"{}\"", text));
-  }
-  const auto refuse = [&](const std::string& what) {
-    throw UsageError(fmt::format("--env {}: {}", name, what));
-  };
-  if (name == "NCCL_ALGO" || name == "NCCL_PROTO") {
-    const auto problem =
-        name == "NCCL_ALGO" ? SetAlgorithms(value, overrides) : SetProtocols(value, overrides);
-    if (problem) refuse(*problem);
-    return;
-  }
-  const std::pair<std::string_view, int*> numbers[] = {
-      {"NCCL_MIN_CTAS", &overrides->min_channels},
-      {"NCCL_MIN_NCHANNELS", &overrides->min_channels},
-      {"NCCL_MAX_CTAS", &overrides->max_channels},
-      {"NCCL_MAX_NCHANNELS", &overrides->max_channels},
-      {"NCCL_NTHREADS", &overrides->threads},
-      {"NCCL_NCHANNELS_PER_NET_PEER", &overrides->channels_per_net_peer}};
-  for (const auto& [known, out] : numbers) {
-    if (name != known) continue;
-    const std::optional<std::int64_t> number = ParseInteger(value);
-    if (!number || *number < 1 || *number > 1024) {
-      refuse(fmt::format("expected a whole number from 1 to 1024, got \"{}\"", value));
-    }
-    *out = static_cast<int>(*number);
-    return;
-  }
-  std::vector<std::string> known{"NCCL_ALGO", "NCCL_PROTO"};
-  for (const auto& [variable, out] : numbers) known.emplace_back(variable);
-  throw UsageError(
-      fmt::format("--env {}: not modelled; expected one of {}", name, fmt::join(known, ", ")));
-}
-
-template <typename Enum, std::size_t kCount>
-Enum ValueOf(const std::string& name, const Enum (&values)[kCount]) {
-  return *std::ranges::find_if(values, [&](Enum value) { return NameOf(value) == name; });
-}
-
-CollectiveQuestion QuestionOf(const CollectiveOptions& options) {
-  CollectiveQuestion question;
-  question.kind = ValueOf(options.op, kKinds);
-  if (options.algorithm != "nccl") question.algorithm = ValueOf(options.algorithm, kAlgorithms);
-  const std::optional<NcclVersion> version = ParseNcclVersion(options.nccl);
-  if (!version) {
-    throw UsageError(
-        fmt::format("--nccl: expected a version such as 2.27.5, got \"{}\"", options.nccl));
-  }
-  question.version = *version;
-  for (const std::string& variable : options.env) SetVariable(variable, &question.overrides);
-  if (question.algorithm && !options.env.empty()) {
-    throw UsageError(fmt::format("--env has no effect with --algorithm {}", options.algorithm));
-  }
-  question.gpus_per_process = options.gpus_per_process;
-  const Bytes least = ParseTestSize("--min", options.least);
-  const Bytes most = ParseTestSize("--max", options.most);
-  if (most < least) {
-    throw UsageError(fmt::format("--max {} is less than --min {}", options.most, options.least));
-  }
-  question.sizes = Sizes(least, most, options.factor);
-  return question;
-}
-
-// The rows of a log that have a time: the faster placement of each, since single runs have spikes.
-// What the log says of the run holds where no option does.
-std::vector<Seconds> TakeLog(const CollectiveOptions& options, const NcclTestsLog& log,
-                             CollectiveQuestion* question) {
-  if (log.rows.empty()) {
-    throw UsageError(fmt::format("{}: no rows of nccl-tests in it", options.compare));
-  }
-  if (!options.op_given) {
-    const auto* kind = std::ranges::find_if(kKinds, [&](CollectiveKind candidate) {
-      return log.collective && NcclKindOf(candidate) == *log.collective;
-    });
-    if (kind == std::end(kKinds)) {
-      throw UsageError(
-          fmt::format("{}: does not say which collective; give --op", options.compare));
-    }
-    question->kind = *kind;
-  }
-  if (log.version && !options.nccl_given) question->version = *log.version;
-  if (log.gpus_per_process) question->gpus_per_process = *log.gpus_per_process;
-  const int nodes = log.nodes();
-  if (options.nodes == 0 && nodes > 0) question->nodes = nodes;
-  if (options.gpus_per_node == 0 && nodes > 0) {
-    question->gpus_per_node = static_cast<int>(log.ranks.size()) / nodes;
-  }
-  std::vector<Seconds> measured;
-  question->sizes.clear();
-  for (const NcclTestsRow& row : log.rows) {
-    Seconds time = row.out_of_place ? row.out_of_place->time : Seconds();
-    if (row.in_place && (time == Seconds() || row.in_place->time < time)) time = row.in_place->time;
-    if (row.size <= Bytes() || time <= Seconds()) continue;
-    question->sizes.push_back(row.size);
-    measured.push_back(time);
-  }
-  return measured;
-}
-
-CollectiveAnswer Answer(const std::string& path, const CollectiveOptions& options,
-                        const std::vector<Override>& set) {
-  const ClusterResult read = ReadClusterOf(path, set, DefaultCatalog());
+CollectiveAnswer Answer(const std::string& path, const ClusterResult& read,
+                        const std::string& algorithm, const CollectiveOptions& options) {
   CollectiveAnswer answer{.cluster = read.name,
+                          .path = path,
                           .sha256 = Sha256Hex(read.canonical_text),
-                          .question = QuestionOf(options),
+                          .question = QuestionOf(options, algorithm),
                           .rows = {},
                           .measured = {}};
   CollectiveQuestion& question = answer.question;
@@ -243,13 +69,34 @@ void WriteTo(const std::string& path, const std::string& text) {
   file.Commit();
 }
 
+std::string Picture(const std::vector<CollectiveAnswer>& answers) {
+  for (const CollectiveAnswer& answer : answers) {
+    if (!answer.rows.empty()) return DrawSvg(ChartOf(answers));
+  }
+  throw UsageError("--plot: there is no row to draw");
+}
+
 void RunCollective(const CollectiveOptions& options) {
   std::vector<Override> set;
   for (const std::string& text : options.set) set.push_back(ParseOverride(text));
   std::vector<CollectiveAnswer> answers;
-  for (const std::string& path : options.clusters) answers.push_back(Answer(path, options, set));
+  if (!options.dot.empty() && options.clusters.size() > 1) {
+    throw UsageError(
+        fmt::format("--dot draws one cluster, and --cluster names {}", options.clusters.size()));
+  }
+  std::string drawing;
+  for (const std::string& path : options.clusters) {
+    const ClusterResult read = ReadClusterOf(path, set, DefaultCatalog());
+    if (!options.dot.empty()) drawing = DrawCluster(read.name, read.cluster);
+    for (const std::string& algorithm : options.algorithms) {
+      answers.push_back(Answer(path, read, algorithm, options));
+    }
+  }
+  const std::string picture = options.plot.empty() ? "" : Picture(answers);
   WriteTo(options.json, CollectiveJson(answers).dump(2) + "\n");
   WriteTo(options.csv, CollectiveCsv(answers));
+  WriteTo(options.plot, picture);
+  WriteTo(options.dot, drawing);
   if (options.quiet) return;
   for (std::size_t i = 0; i < answers.size(); ++i) {
     fmt::print("{}{}", i > 0 ? "\n" : "", CollectiveTable(answers[i]));
@@ -270,7 +117,7 @@ Command AddCollective(CLI::App& zerosim) {
       ->check(FilePath());
   app->add_option("--op", options->op, "Collective")
       ->capture_default_str()
-      ->check(OneOf(NamesOf(kKinds)));
+      ->check(OneOf(CollectiveNames()));
   app->add_option("--nodes", options->nodes, "Nodes that take part; all of the cluster")
       ->check(CLI::Range(1, std::numeric_limits<int>::max()));
   app->add_option("--gpus-per-node", options->gpus_per_node, "GPUs of each; all")
@@ -280,12 +127,14 @@ Command AddCollective(CLI::App& zerosim) {
   app->add_option("--factor", options->factor, "From one size to the next")
       ->capture_default_str()
       ->check(CLI::Range(1.01, 1e9));
-  std::vector<std::string> algorithms = NamesOf(kAlgorithms);
-  algorithms.insert(algorithms.begin(), "nccl");
-  app->add_option("--algorithm", options->algorithm,
-                  "nccl: what NCCL takes; another: that, at full rate, without NCCL's protocols")
-      ->capture_default_str()
-      ->check(OneOf(algorithms));
+  app->add_option(
+         "--algorithm", options->algorithms,
+         "nccl: what NCCL takes; another: that, at full rate, without NCCL's protocols; may "
+         "be given again")
+      ->take_all()
+      ->expected(1)
+      ->default_str(kNccl)
+      ->check(OneOf(AlgorithmNames()));
   app->add_option("--nccl", options->nccl, "Version of NCCL")->capture_default_str();
   app->add_option("--env", options->env, "NCCL_ALGO, NCCL_PROTO, NCCL_MIN_CTAS, ...=VALUE")
       ->type_name("NAME=VALUE")
@@ -306,6 +155,14 @@ Command AddCollective(CLI::App& zerosim) {
       ->expected(1);
   app->add_option("--json", options->json, "Write the results as JSON")->type_name("FILE");
   app->add_option("--csv", options->csv, "Write the results as CSV")->type_name("FILE");
+  app->add_option("--plot", options->plot,
+                  "Draw busbw against size as SVG, all clusters and algorithms on one picture "
+                  "(needs gnuplot)")
+      ->type_name("FILE")
+      ->check(FilePath());
+  app->add_option("--dot", options->dot, "Write a drawing of the cluster for Graphviz")
+      ->type_name("FILE")
+      ->check(FilePath());
   app->add_flag("--quiet", options->quiet, "Print no table");
   app->footer(kFooter);
   return {app, [options, app] {

@@ -12,8 +12,9 @@ namespace zerosim {
 
 // What one run asked, beside its rows.
 struct CollectiveAnswer {
-  std::string cluster;
-  std::string sha256;  // of the cluster's text
+  std::string cluster;  // its name
+  std::string path;     // the file that it is from
+  std::string sha256;   // of the cluster's text
   CollectiveQuestion question;
   std::vector<CollectiveRow> rows;
   std::vector<Seconds> measured;  // of each row, where a log is compared; else empty
