@@ -1,11 +1,12 @@
 #include "models/topology_files/dot_graph.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <map>
-#include <tuple>
+#include <cstdint>
+#include <unordered_map>
 
 #include <fmt/format.h>
+
+#include "models/topology/fabric.h"
 
 namespace zerosim {
 namespace {
@@ -37,7 +38,7 @@ std::string Text(const DotAttributes& attributes) {
 // Numbers equal items by their first occurrence.
 template <typename Item>
 std::vector<int> Numbered(const std::vector<Item>& items) {
-  std::map<Item, int> numbers;
+  std::unordered_map<Item, int> numbers;
   std::vector<int> numbered;
   numbered.reserve(items.size());
   for (const Item& item : items) {
@@ -93,17 +94,17 @@ std::vector<int> AlikeVertices(const std::vector<int>& kinds,
   const std::vector<int> label_of = Numbered(labels);
   std::vector<int> classes = Numbered(kinds);
   while (true) {
-    using Seen = std::pair<int, std::vector<std::pair<int, int>>>;
-    std::vector<Seen> seen(kinds.size());
-    for (std::size_t v = 0; v < kinds.size(); ++v) seen[v].first = classes[v];
+    // What a vertex sees, in any order: a sum of hashes.
+    std::vector<std::uint64_t> seen(kinds.size());
+    for (std::size_t v = 0; v < kinds.size(); ++v) seen[v] = Mixed(classes[v]);
     for (std::size_t i = 0; i < edges.size(); ++i) {
-      const LabelledEdge& edge = edges[i];
-      seen[edge.from].second.emplace_back(label_of[i], classes[edge.to]);
-      seen[edge.to].second.emplace_back(label_of[i], classes[edge.from]);
+      const auto& [from, to, label] = edges[i];
+      const std::uint64_t rate = Mixed(~static_cast<std::uint64_t>(label_of[i]));
+      seen[from] += Mixed(rate + static_cast<std::uint64_t>(classes[to]));
+      seen[to] += Mixed(rate + static_cast<std::uint64_t>(classes[from]));
     }
-    for (Seen& of : seen) std::ranges::sort(of.second);
     std::vector<int> finer = Numbered(seen);
-    // Classes only split: as many as before are the same.
+    // Classes only split: where none did, they are final.
     if (finer == classes) return classes;
     classes = std::move(finer);
   }

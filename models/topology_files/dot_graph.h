@@ -40,7 +40,8 @@ struct LabelledEdge {
 };
 
 // The class of each vertex, numbered by their first vertices. `kinds` tells vertices apart to begin
-// with. At most as many rounds as vertices, each in the order of the edges, sorted.
+// with. Vertices are compared by 64-bit hashes of what they are linked to, in at most as many
+// rounds as a shortest path has links.
 std::vector<int> AlikeVertices(const std::vector<int>& kinds,
                                const std::vector<LabelledEdge>& edges);
 

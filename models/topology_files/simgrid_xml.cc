@@ -1,6 +1,8 @@
 #include "models/topology_files/simgrid_xml.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
