@@ -157,7 +157,9 @@ std::vector<PeerShare> PeersOf(const Stage& stage, const GroupShape& shape, int 
     return {{RingSends(stage, shape, channel, member, 0).front().to, rounds * share}};
   }
   std::vector<PeerShare> peers;
-  for (int round = 0; round < rounds; ++round) {
+  const int first = std::max(stage.only_round, 0);
+  const int last = stage.only_round < 0 ? rounds : first + 1;
+  for (int round = first; round < last; ++round) {
     for (const Send& send : SendsOf(stage, shape, channel, member, round)) {
       peers.push_back({send.to, send.count * share});
     }

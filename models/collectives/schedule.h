@@ -74,6 +74,8 @@ struct Stage {
   int chunks = 1;
   bool up = true;
   bool down = true;
+  // Of kHalving and kDissemination: this round alone, of which PeersOf then tells; -1: all.
+  int only_round = -1;
 };
 
 struct Schedule {

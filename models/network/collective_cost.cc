@@ -84,8 +84,15 @@ void AddTransfer(const ScheduleOnLinks& schedule, Bytes size, double wire, Secon
   if (cost->launch_floor > waiting + cost->transfer) cost->limit = "launch";
 }
 
-// All links out of one GPU; NVLinks alone where paths to all its peers are of these.
-BytesPerSecond GpuRate(const ClusterNetwork& network) {
+// Whether members meet other peers in each round, over other links, and cannot begin one before the
+// one before is over: the rounds' busiest links then add up.
+bool HasDistinctRounds(const Stage& stage) {
+  return stage.pattern == StagePattern::kHalving || stage.pattern == StagePattern::kDissemination;
+}
+
+// All links out of one GPU; for what stays in the node NVLinks alone where paths to all its peers
+// are of these.
+BytesPerSecond GpuRate(const ClusterNetwork& network, bool leaves_node) {
   const auto is_nvlink = [&](int arc) {
     return network.node.links[arc / 2].kind == NodeLinkKind::kNvLink;
   };
@@ -94,7 +101,7 @@ BytesPerSecond GpuRate(const ClusterNetwork& network) {
     nvlinks_reach =
         nvlinks_reach && std::ranges::all_of(network.routes.BetweenGpus(0, peer), is_nvlink);
   }
-  const bool only_nvlinks = nvlinks_reach && network.gpus_per_node() > 1;
+  const bool only_nvlinks = !leaves_node && nvlinks_reach && network.gpus_per_node() > 1;
   BytesPerSecond rate;
   const int first = network.node.Places(VertexKind::kGpu).front();
   for (int arc = 0; arc < network.node.num_arcs(); ++arc) {
@@ -122,6 +129,16 @@ ScheduleOnLinks PutOnLinks(const ClusterNetwork& network, const Schedule& schedu
     const Steps steps = StepsOf(stage, schedule.shape);
     on_links.steps.in_node += steps.in_node;
     on_links.steps.across += steps.across;
+    if (order == StageOrder::kOneByOne && HasDistinctRounds(stage)) {
+      Stage round = stage;
+      for (int r = 0; r < RoundsOf(stage, schedule.shape); ++r) {
+        round.only_round = r;
+        const StageLoads loads = LoadsOf(network, round, group, rule);
+        on_links.out_of_node += loads.out_of_node;
+        limit_by(LimitOf(network, loads));
+      }
+      continue;
+    }
     StageLoads loads = LoadsOf(network, stage, group, rule);
     on_links.out_of_node += loads.out_of_node;
     if (auto rings = RingsInNode(network, stage, group)) {
@@ -222,7 +239,8 @@ Seconds BoundOf(const ClusterNetwork& network, CollectiveKind kind, const Proces
     }
     return bytes;
   };
-  Seconds bound = Seconds::Count(sent(n, switches.in_node) / GpuRate(network).bytes_per_second());
+  const BytesPerSecond gpu = GpuRate(network, shape.nodes > 1);
+  Seconds bound = Seconds::Count(sent(n, switches.in_node) / gpu.bytes_per_second());
   if (shape.nodes > 1) {
     const int groups = network.gpus_per_node() / shape.local;
     const FabricLinkClass& nic = network.fabric->classes().front();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/collectives/schedule.h"
+#include "models/network/message_nics.h"
 
 namespace zerosim {
 namespace {
@@ -31,7 +32,11 @@ class PeerCounter {
  public:
   PeerCounter(const ClusterNetwork& network, const Stage& stage, const GroupPlaces& places,
               NicRule rule, LoadTally* tally)
-      : network_(network), stage_(stage), places_(places), rule_(rule), tally_(*tally) {}
+      : network_(network),
+        stage_(stage),
+        places_(places),
+        nics_(network, stage, places, rule),
+        tally_(*tally) {}
 
   void Count() {
     if (stage_.pattern == StagePattern::kTree && stage_.tree == TreeKind::kChain) {
@@ -60,23 +65,6 @@ class PeerCounter {
   // The links of nodes are counted for those whose messages differ, or of node 0.
   bool Counts(int node) const { return !tally_.alike() || node == 0; }
 
-  // The NIC of a channel: groups and channels have NICs of their own as far as there are any.
-  int NicOfChannel(int rank, int channel) const {
-    const int ways = places_.groups_in_node() * stage_.channels;
-    return (places_.GroupInNode(rank) * stage_.channels + channel) * network_.routes.num_nics() /
-           ways;
-  }
-
-  bool NicsAreOfChannels() const {
-    return (stage_.pattern == StagePattern::kRing || stage_.pattern == StagePattern::kTree) &&
-           places_.shape().local > 1 && stage_.among.stride == 1;
-  }
-
-  int NicOf(int rank, int channel) const {
-    return NicsAreOfChannels() ? NicOfChannel(rank, channel)
-                               : network_.nic_of_gpu[places_.Gpu(rank)];
-  }
-
   void MoveInside(int from, int to, double load) {
     tally_.PassInEach(network_.routes.BetweenGpus(places_.Gpu(from), places_.Gpu(to)), load);
   }
@@ -94,9 +82,8 @@ class PeerCounter {
     const int node = places_.Node(from);
     const int peer_node = places_.Node(to);
     const int peer_gpu = places_.Gpu(to);
-    const int nic = NicOf(from, channel);
-    const int peer_nic =
-        NicsAreOfChannels() || rule_ == NicRule::kSameNumber ? nic : network_.nic_of_gpu[peer_gpu];
+    const int nic = nics_.Out(from, channel);
+    const int peer_nic = nics_.In(nic, to);
     tally_.Flow({{node, nic}, {peer_node, peer_nic}, load});
     if (!Counts(node)) return;
     PassOut(node, places_.Gpu(from), nic, load);
@@ -137,7 +124,7 @@ class PeerCounter {
     }
     for (auto& [reached, ways] : alike) {
       std::map<int, int> ways_of_nic;
-      for (const WayOut& way : ways.ways) ++ways_of_nic[NicOf(way.gpu, way.channel)];
+      for (const WayOut& way : ways.ways) ++ways_of_nic[nics_.Out(way.gpu, way.channel)];
       std::map<int, std::vector<int>> nics_of_count;
       for (const auto& [nic, count] : ways_of_nic) nics_of_count[count].push_back(nic);
       for (auto& [count, nics] : nics_of_count) ways.nics.emplace_back(count, std::move(nics));
@@ -176,7 +163,7 @@ class PeerCounter {
       if (others_.empty() && !known.insert(shares).second) continue;
       for (std::size_t i = 0; i < alike_.size(); ++i) {
         for (const WayOut& way : alike_[i].ways) {
-          const int nic = NicOf(way.gpu, way.channel);
+          const int nic = nics_.Out(way.gpu, way.channel);
           PassOut(node, way.gpu, nic, shares[2 * i]);
           PassIn(node, nic, way.gpu, shares[2 * i + 1]);
         }
@@ -213,7 +200,7 @@ class PeerCounter {
   const ClusterNetwork& network_;
   const Stage& stage_;
   const GroupPlaces& places_;
-  NicRule rule_;
+  MessageNics nics_;
   LoadTally& tally_;
   std::vector<AlikeWays> alike_;
   std::vector<WayOut> others_;
