@@ -23,8 +23,8 @@ std::vector<NodeSpeeds> SlowestOfStages(const NetworkModel& network) {
   const std::map<int, NodeSpeeds>& exceptions = network.exceptions;
   NodeSpeeds start;  // of the sound nodes, if there is one
   if (static_cast<int>(exceptions.size()) == network.nodes) {
-    constexpr double kAny = std::numeric_limits<double>::infinity();
-    start = {kAny, kAny, kAny};
+    constexpr double any = std::numeric_limits<double>::infinity();
+    start = {any, any, any};
   }
   std::vector<NodeSpeeds> slowest(static_cast<std::size_t>(std::max(1, network.pipeline.size)),
                                   start);

@@ -76,8 +76,8 @@ class Play {
   PlayedSchedule Run() {
     std::map<int, int> first;  // stage of each rank
     for (const auto& [key, channels] : channels_left_) first.try_emplace(key.first, key.second);
-    for (const auto& [rank, stage] : first) {
-      session_.Soon([=, this] { EnterStage(rank, stage); });
+    for (const auto& entry : first) {
+      session_.Soon([=, this] { EnterStage(entry.first, entry.second); });
     }
     const Seconds end = session_.Run();
     for (const auto& [key, track] : tracks_) {
