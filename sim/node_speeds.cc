@@ -75,10 +75,10 @@ void AddExceptions(const ClusterSpec& cluster, NetworkModel* network) {
   }
 }
 
-void SlowKernels(const NetworkModel& network, StepProgram* program) {
+void SlowKernels(const NetworkModel& network, double kernel_time, StepProgram* program) {
   for (Op& op : program->ops) {
     if (op.kind != OpKind::kKernel) continue;
-    op.time = 1.0 / network.slowest[op.rank_class].compute * op.time;
+    op.time = kernel_time / network.slowest[op.rank_class].compute * op.time;
   }
 }
 

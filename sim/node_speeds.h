@@ -21,7 +21,8 @@ namespace zerosim {
 // Notes the nodes' speeds in `*network`, and slows its classes of links to the slowest of each.
 void AddExceptions(const ClusterSpec& cluster, NetworkModel* network);
 
-// The kernels of each class of ranks at the pace of its slowest node.
-void SlowKernels(const NetworkModel& network, StepProgram* program);
+// The kernels of each class of ranks at the pace of its slowest node, and all of them at
+// `kernel_time` of their time (ClusterSpec).
+void SlowKernels(const NetworkModel& network, double kernel_time, StepProgram* program);
 
 }  // namespace zerosim

@@ -41,7 +41,7 @@ PreparedStep Prepare(const Scenario& scenario) {
   step.layout = Layout(RankModel(scenario.model, scenario.parallel));
   step.program = BuildProgram(scenario, step.layout);
   step.network = NetworkOf(scenario.cluster, ProcessGroupsOf(scenario).pipeline);
-  SlowKernels(step.network, &step.program);
+  SlowKernels(step.network, scenario.cluster.kernel_time, &step.program);
   step.calls = LowerAll(step.program, step.network, scenario.algorithm);
   FindFullest(scenario, &step);
   return step;

@@ -94,6 +94,24 @@ struct ExceptionsReport {
   std::vector<OtherStep> without_item;
 };
 
+// A step in which the slowest GPU's kernels take `kernel_time` of their time.
+struct JitteredStep {
+  int percent = 0;         // of the steps are no longer
+  double kernel_time = 1;  // over that of the report's step
+  OtherStep step;
+};
+
+// Steps with jitter (step_jitter.h), of which the report's has none.
+struct JitterReport {
+  int steps = 0;
+  double compute = 0;                     // JitterSpec's
+  std::vector<JitteredStep> percentiles;  // ascending
+  // Of all steps: between the simulated ones the step is taken as linear in kernel_time. If it is
+  // only monotone in it, the mean lies between mean_low and mean_high.
+  OtherStep mean;
+  Seconds mean_low, mean_high;
+};
+
 struct StepReport {
   std::string scenario;
   std::string version;
@@ -124,6 +142,7 @@ struct StepReport {
   std::vector<CriticalShare> critical_path;
   std::vector<std::string> warnings;
   std::optional<ExceptionsReport> exceptions;
+  std::optional<JitterReport> jitter;
   std::vector<ParameterUsed> parameters_used;  // those that move the step, the strongest first
 };
 

@@ -15,6 +15,7 @@
 
 #include "models/core/units.h"
 #include "models/hardware/exceptions.h"
+#include "models/hardware/jitter.h"
 #include "models/nccl/topology.h"
 #include "models/topology/fabric_layout.h"
 #include "models/topology/node_graph.h"
@@ -153,6 +154,9 @@ struct ClusterSpec {
   FabricSpec fabric;
   Calibration calibration;
   std::vector<NodeException> exceptions;  // no node twice
+  JitterSpec jitter;
+  // Of the kernels of every GPU, over what the rest gives: of a step that jitter slows.
+  double kernel_time = 1;
 
   int world_size() const { return nodes * node.gpus; }
 };

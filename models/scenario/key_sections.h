@@ -19,6 +19,7 @@ constexpr double kMostRate = 1e15;
 std::span<const KeySpec> ClusterKeys();
 std::span<const KeySpec> FabricKeys();
 std::span<const KeySpec> ExceptionKeys();  // nodes that are not as the others
+std::span<const KeySpec> JitterKeys();
 std::span<const KeySpec> CalibrationKeys();
 std::span<const KeySpec> ModelKeys();
 std::span<const KeySpec> TrainingKeys();  // and parallelism's

@@ -36,8 +36,8 @@ constexpr KeySpec kTopLevel[] = {
 
 std::vector<KeySpec> Join() {
   std::vector<KeySpec> keys(std::begin(kTopLevel), std::end(kTopLevel));
-  for (const auto section : {ClusterKeys, FabricKeys, ExceptionKeys, CalibrationKeys, ModelKeys, TrainingKeys,
-                             ZeroKeys, FsdpKeys, ComputeKeys}) {
+  for (const auto section : {ClusterKeys, FabricKeys, ExceptionKeys, JitterKeys, CalibrationKeys,
+                             ModelKeys, TrainingKeys, ZeroKeys, FsdpKeys, ComputeKeys}) {
     for (const KeySpec& key : section()) {
       keys.push_back(key);
       const std::vector<KeySpec> below = QuantizationKeys(key.path);

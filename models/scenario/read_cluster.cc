@@ -104,6 +104,15 @@ Calibration ReadCalibration(SectionReader section) {
   return c;
 }
 
+JitterSpec ReadJitter(SectionReader section) {
+  JitterSpec jitter;
+  section.Read("compute", &jitter.compute);
+  section.Read("seed", &jitter.seed);
+  section.Read("steps", &jitter.steps);
+  section.Finish();
+  return jitter;
+}
+
 }  // namespace
 
 ClusterSpec ReadCluster(SectionReader section) {
@@ -113,6 +122,7 @@ ClusterSpec ReadCluster(SectionReader section) {
   const bool fabric = section.Has("fabric") || cluster.nodes > 1;
   cluster.fabric = ReadFabric(section.Section("fabric"), fabric ? cluster.node : NodeSpec());
   cluster.exceptions = ReadExceptions(&section);
+  cluster.jitter = ReadJitter(section.Section("jitter"));
   cluster.calibration = ReadCalibration(section.Section("calibration"));
   section.Finish();
   return cluster;

@@ -126,9 +126,9 @@ TEST(Keys, HaveDefaultsThatTheReaderAccepts) {
     if (key.fallback.empty() || key.path.find('[') != std::string_view::npos) continue;
     const std::string path(key.path);
     std::vector<Override> set;
-    // A section of the model that is optional brings its required keys with it.
+    // A section that is optional brings its required keys with it.
     const std::string section = path.substr(0, path.rfind('.'));
-    if (section.starts_with("model.")) {
+    if (section.starts_with("model.") || section == "cluster.jitter") {
       for (const KeySpec* beside : KeysOf(section)) {
         if (beside->required()) set.push_back({std::string(beside->path), "1"});
       }

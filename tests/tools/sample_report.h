@@ -76,6 +76,13 @@ inline StepReport SampleReport() {
                                   .sound = {Seconds::Count(1.0), 2000},
                                   .without = OtherStep{Seconds::Count(1.1), 1500},
                                   .without_item = {{Seconds::Count(1.4), 1000}}};
+  r.jitter = JitterReport{.steps = 20,
+                          .compute = 0.03,
+                          .percentiles = {{5, 1.01, {Seconds::Count(2.01), 990}},
+                                          {50, 1.05, {Seconds::Count(2.1), 950}}},
+                          .mean = {Seconds::Count(2.11), 948},
+                          .mean_low = Seconds::Count(2.0),
+                          .mean_high = Seconds::Count(2.2)};
   r.parameters_used = {{"nic_fraction", "0.9 (0.85 to 0.95)", "nccl-tests, 2023",
                         Seconds::Millis(10), Seconds::Millis(20)}};
   return r;

@@ -105,6 +105,22 @@ Json ToJson(const ExceptionsReport& e) {
           {"item_sound", std::move(items)}};
 }
 
+Json ToJson(const JitterReport& j) {
+  Json percentiles = Json::array();
+  for (const JitteredStep& p : j.percentiles) {
+    percentiles.push_back({{"percent", p.percent},
+                           {"kernel_time", p.kernel_time},
+                           {"step_time_s", p.step.step.seconds()},
+                           {"tokens_per_s", p.step.tokens_per_s}});
+  }
+  Json mean = ToJson(j.mean);
+  mean["step_time_bounds_s"] = {j.mean_low.seconds(), j.mean_high.seconds()};
+  return {{"steps", j.steps},
+          {"compute", j.compute},
+          {"percentiles", std::move(percentiles)},
+          {"mean", std::move(mean)}};
+}
+
 }  // namespace
 
 Json ReportJson(const StepReport& r) {
@@ -144,6 +160,7 @@ Json ReportJson(const StepReport& r) {
   json["bottlenecks"] = Bottlenecks(r);
   json["critical_path"] = CriticalPath(r);
   if (r.exceptions) json["exceptions"] = ToJson(*r.exceptions);
+  if (r.jitter) json["jitter"] = ToJson(*r.jitter);
   json["warnings"] = r.warnings;
   json["parameters_used"] = ParametersUsed(r);
   return json;

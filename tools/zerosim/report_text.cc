@@ -128,6 +128,26 @@ void AddExceptions(const StepReport& r, Lines& out) {
   }
 }
 
+void AddJitter(const StepReport& r, Lines& out) {
+  if (!r.jitter) return;
+  const JitterReport& j = *r.jitter;
+  const auto line = [&](std::string_view name, std::string_view kernels, const OtherStep& other) {
+    out.Add("  {:<20}{:>9}{:>9}{:>+8.1f} %{:>14} tokens/s\n", name, kernels,
+            FormatSeconds(other.step), 100 * (Ratio(other.step, r.step) - 1),
+            Grouped(other.tokens_per_s));
+  };
+  out.Heading(fmt::format("Step over {} step{} with jitter of {} %", Grouped(j.steps),
+                          j.steps == 1 ? "" : "s", FormatNumber(100 * j.compute, 3)));
+  out.Add("  {:<20}{:>9}{:>9}\n", "", "kernels", "step");
+  for (const JitteredStep& p : j.percentiles) {
+    line(p.percent == 50 ? "median" : fmt::format("{} % are within", p.percent),
+         fmt::format("x {:.3f}", p.kernel_time), p.step);
+  }
+  line("mean", "", j.mean);
+  out.Add("  {:<38}{:>+8.1f} % and {:+.1f} %\n", "which lies between",
+          100 * (Ratio(j.mean_low, r.step) - 1), 100 * (Ratio(j.mean_high, r.step) - 1));
+}
+
 void AddCommunication(const StepReport& r, Lines& out) {
   if (r.collectives.empty()) return;
   out.Heading("Collectives, sums over the step");
@@ -242,6 +262,7 @@ std::string ReportText(const StepReport& report) {
   AddSummary(report, out);
   AddTime(report, out);
   AddExceptions(report, out);
+  AddJitter(report, out);
   AddCommunication(report, out);
   AddMemory(report, out);
   AddQuantization(report, out);

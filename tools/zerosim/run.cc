@@ -16,6 +16,7 @@
 #include "sim/simulate.h"
 #include "tools/zerosim/command.h"
 #include "tools/zerosim/exceptions.h"
+#include "tools/zerosim/jitter.h"
 #include "tools/zerosim/output_file.h"
 #include "tools/zerosim/report_json.h"
 #include "tools/zerosim/report_text.h"
@@ -129,10 +130,12 @@ void Run(const RunOptions& options) {
     fewer.push_back(ParseOverride("cluster.exceptions=[]"));
     return ReadScenario(options.scenario, fewer, DefaultCatalog()).scenario;
   });
+  std::optional<JitterReport> jitter = StepsWithJitter(read.scenario);
   const Engine engine = options.engine == "message" ? Engine::kMessage : Engine::kFluid;
   SimulationResult result = SimulateFor(read.scenario, engine);
   StepReport& report = result.report;
   report.exceptions = std::move(exceptions);
+  report.jitter = std::move(jitter);
   report.version = Version();
   report.scenario_sha256 = Sha256Hex(read.canonical_text);
   report.warnings.insert(report.warnings.begin(), read.warnings.begin(), read.warnings.end());

@@ -173,6 +173,25 @@ constexpr auto kResultKeys = std::to_array<Term>({
      "single item."},
     {"exceptions.item_sound.step_time_s", "s", "Its time."},
     {"exceptions.item_sound.tokens_per_s", "1/s", "Its tokens of all ranks over its time."},
+    {"jitter", "",
+     "Where the cluster has jitter: the step over many steps, each of which waits for the GPU "
+     "whose "
+     "kernels take longest in it. The rest of the result is the step without jitter."},
+    {"jitter.steps", "", "Number of steps drawn."},
+    {"jitter.compute", "", "Standard deviation of a GPU's kernel times over their mean."},
+    {"jitter.percentiles", "", "Steps in the order of their time, each simulated."},
+    {"jitter.percentiles.percent", "%", "Part of the steps that are no longer."},
+    {"jitter.percentiles.kernel_time", "",
+     "Time of the kernels of its slowest GPU over that without jitter."},
+    {"jitter.percentiles.step_time_s", "s", "Its time."},
+    {"jitter.percentiles.tokens_per_s", "1/s", "Its tokens of all ranks over its time."},
+    {"jitter.mean", "",
+     "The mean step. Between the simulated ones (shortest, 5, 25, 50, 75, 95, 99 %, longest) the "
+     "step is taken as linear in the time of the kernels."},
+    {"jitter.mean.step_time_s", "s", "Its time."},
+    {"jitter.mean.tokens_per_s", "1/s", "Tokens of all steps over their time."},
+    {"jitter.mean.step_time_bounds_s", "s",
+     "What it lies between if longer kernels never make a shorter step: [low, high]."},
     {"warnings", "", "What falls back, has no effect, extrapolates or would fail in DeepSpeed."},
     {"parameters_used", "",
      "Parameters of the calibration that the step time rests on, those that widen the interval "
