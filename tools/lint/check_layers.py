@@ -28,6 +28,7 @@ ONLY_IN = {
     "CLI/": ["tools/zerosim"],
     "nlohmann/": ["tools", "tests"],
     "openssl/": ["tools/zerosim"],
+    "boost/": ["kernels/executor"],
     "Eigen/": ["models", "validate"],
     "nccl.h": ["validate"],
     "cuda": ["kernels", "validate"],
