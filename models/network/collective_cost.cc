@@ -115,13 +115,14 @@ ScheduleOnLinks PutOnLinks(const ClusterNetwork& network, const Schedule& schedu
       same->seconds_per_byte += limit.seconds_per_byte;
     }
   };
-  StageLoads together;
+  StageLoads together;  // of stages that limit each other
   for (const Stage& stage : schedule.stages) {
     const Steps steps = StepsOf(stage, schedule.shape);
     on_links.steps.in_node += steps.in_node;
     on_links.steps.across += steps.across;
     const StageLoads loads = LoadsOf(network, stage, group, rule);
     on_links.out_of_node += loads.out_of_node;
+    Add(loads, &on_links.loads);
     if (auto rings = RingsInNode(network, stage, group)) {
       limit_by(std::move(*rings));
     } else if (order == StageOrder::kOneByOne) {
