@@ -110,30 +110,57 @@ Seconds LeastOfKernels(const PreparedStep& step, const Calibration& calibration)
   return std::min(1.0, gemm.high > 0 ? gemm.value / gemm.high : 1.0) * most;
 }
 
+// What the calibration leaves open of links, where its rates and latencies are those of
+// collectives.
+void AddLinks(const ClusterSpec& cluster, const CriticalPath& path, Spread* spread) {
+  const Calibration& c = cluster.calibration;
+  const Seconds between_nodes =
+      path.links[NetworkModel::kNic.value] + path.links[NetworkModel::kFabric.value];
+  spread->AddRate("nic_fraction", between_nodes, c.nic_fraction, PcieFraction(cluster));
+  spread->AddRate("all_to_all_fraction", path.all_to_all, c.all_to_all_fraction);
+  spread->AddRate("gpu_link_fraction", path.links[NetworkModel::kGpuLink.value],
+                  c.gpu_link_fraction);
+  spread->AddCost("nic_step_latency", path.nic_latency, c.nic_step_latency);
+  spread->AddCost("gpu_step_latency", path.gpu_latency, c.gpu_step_latency);
+  spread->AddCost("collective_launch", path.launch, c.collective_launch);
+}
+
+// Of collectives that are timed as NCCL's: the 90th percentile of errors of time against logs of
+// nccl-tests on InfiniBand (validate/README.md).
+constexpr double kNcclError = 0.23;
+
+void AddNccl(const CriticalPath& path, Spread* spread) {
+  Seconds time = path.nic_latency + path.gpu_latency;
+  for (const LinkId link : {NetworkModel::kGpuLink, NetworkModel::kNic, NetworkModel::kFabric}) {
+    time += path.links[link.value];
+  }
+  spread->Add({"nccl_time", fmt::format("{} (either side)", FractionText(kNcclError)),
+               "90th percentile of errors against nccl-tests, validate/README.md",
+               kNcclError * time, kNcclError * time},
+              time);
+}
+
 }  // namespace
 
 StepInterval IntervalOf(const Scenario& scenario, const PreparedStep& step,
                         const Timeline& timeline) {
   const Calibration& c = scenario.cluster.calibration;
   const CriticalPath path = CriticalPathOf(step.program, step.calls, timeline);
-  const Seconds between_nodes =
-      path.links[NetworkModel::kNic.value] + path.links[NetworkModel::kFabric.value];
 
   Spread spread;
-  spread.AddRate("nic_fraction", between_nodes, c.nic_fraction, PcieFraction(scenario.cluster));
-  spread.AddRate("all_to_all_fraction", path.all_to_all, c.all_to_all_fraction);
-  spread.AddRate("gpu_link_fraction", path.links[NetworkModel::kGpuLink.value],
-                 c.gpu_link_fraction);
+  if (scenario.times_collectives()) {
+    AddNccl(path, &spread);
+  } else {
+    AddLinks(scenario.cluster, path, &spread);
+  }
   spread.AddRate("gemm_fraction", path.compute, c.gemm_fraction);
   spread.AddRate("memory_fraction", path.quantization, c.memory_fraction);
   spread.AddRate("host_memory_fraction", path.host_optimizer, c.host_memory_fraction);
-  spread.AddCost("nic_step_latency", path.nic_latency, c.nic_step_latency);
-  spread.AddCost("gpu_step_latency", path.gpu_latency, c.gpu_step_latency);
-  spread.AddCost("collective_launch", path.launch, c.collective_launch);
   const Seconds kernels = LeastOfKernels(step, c);
   spread.AddCost("host_hook", path.host, c.host_hook, std::max(timeline.end - kernels, Seconds()));
   const int nics = scenario.cluster.fabric.nics_per_node;
-  if (c.measured_nics_per_node > 0 && nics > c.measured_nics_per_node) {
+  if (!scenario.times_collectives() && c.measured_nics_per_node > 0 &&
+      nics > c.measured_nics_per_node) {
     const double ratio = static_cast<double>(nics) / c.measured_nics_per_node;
     const Seconds transfers = TransfersBetweenNodes(step);
     spread.Add(

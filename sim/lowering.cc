@@ -152,9 +152,20 @@ LoweredCall LowerCopy(const Call& call, const CallKind& kind, const NetworkModel
   return lowered;
 }
 
-// Times of a call whose stages are known.
+LoweredCall WithTopology(const Call& call, const CallKind& kind, const NetworkModel& network,
+                         const TopologyLoads& loads) {
+  LoweredCall lowered = LowerOnTopology(call, kind, network, loads);
+  if (lowered.stages.empty()) return lowered;
+  lowered.launch = call.launches * network.launch;
+  AddTimes(network, &lowered);
+  return lowered;
+}
+
+}  // namespace
+
 void AddTimes(const NetworkModel& network, LoweredCall* lowered) {
   lowered->alone = lowered->launch;
+  lowered->bound = Seconds();
   double busiest = 0;
   for (const LoweredStage& stage : lowered->stages) {
     Seconds transfer;
@@ -172,17 +183,6 @@ void AddTimes(const NetworkModel& network, LoweredCall* lowered) {
     lowered->alone += stage.latency + transfer;
   }
 }
-
-LoweredCall WithTopology(const Call& call, const CallKind& kind, const NetworkModel& network,
-                         const TopologyLoads& loads) {
-  LoweredCall lowered = LowerOnTopology(call, kind, network, loads);
-  if (lowered.stages.empty()) return lowered;
-  lowered.launch = call.launches * network.launch;
-  AddTimes(network, &lowered);
-  return lowered;
-}
-
-}  // namespace
 
 LoweredCall Lower(const Call& call, const CallKind& kind, const NetworkModel& network,
                   CollectiveAlgorithm algorithm, int rank_class) {
@@ -221,8 +221,7 @@ Plan PlanOf(const Call& call, const CallKind& kind, const NetworkModel& network,
   return PlanCollective(kind.op, call.full, placement, algorithm, network.nics_per_stage());
 }
 
-std::vector<LoweredCall> LowerAll(const StepProgram& program, const NetworkModel& network,
-                                  CollectiveAlgorithm algorithm) {
+std::vector<LoweredCall> LowerEach(const StepProgram& program, const LowerOne& lower) {
   std::vector<int> class_of(program.calls.size(), 0);
   for (const Op& op : program.ops) {
     if (op.call.value >= 0) class_of[op.call.value] = op.rank_class;
@@ -230,8 +229,22 @@ std::vector<LoweredCall> LowerAll(const StepProgram& program, const NetworkModel
   }
   using Key = std::tuple<int, std::int64_t, int, int, bool>;
   std::map<Key, LoweredCall> known;
+  std::vector<LoweredCall> lowered;
+  lowered.reserve(program.calls.size());
+  for (std::size_t i = 0; i < program.calls.size(); ++i) {
+    const Call& call = program.calls[i];
+    const Key key{call.kind, call.full.count(), call.launches, class_of[i], call.pageable};
+    auto found = known.find(key);
+    if (found == known.end()) found = known.emplace(key, lower(call, class_of[i])).first;
+    lowered.push_back(found->second);
+  }
+  return lowered;
+}
+
+std::vector<LoweredCall> LowerAll(const StepProgram& program, const NetworkModel& network,
+                                  CollectiveAlgorithm algorithm) {
   std::map<int, TopologyLoads> loads;  // by kind
-  const auto lower = [&](const Call& call, int rank_class) {
+  return LowerEach(program, [&](const Call& call, int rank_class) {
     const CallKind& kind = program.kinds[call.kind];
     if (network.topology == nullptr || IsCopy(kind.op)) {
       return Lower(call, kind, network, algorithm, rank_class);
@@ -241,19 +254,7 @@ std::vector<LoweredCall> LowerAll(const StepProgram& program, const NetworkModel
       counted = loads.emplace(call.kind, LoadsOfKind(kind, network, algorithm)).first;
     }
     return WithTopology(call, kind, network, counted->second);
-  };
-  std::vector<LoweredCall> lowered;
-  lowered.reserve(program.calls.size());
-  for (std::size_t i = 0; i < program.calls.size(); ++i) {
-    const Call& call = program.calls[i];
-    const Key key{call.kind, call.full.count(), call.launches, class_of[i], call.pageable};
-    auto found = known.find(key);
-    if (found == known.end()) {
-      found = known.emplace(key, lower(call, class_of[i])).first;
-    }
-    lowered.push_back(found->second);
-  }
-  return lowered;
+  });
 }
 
 Seconds ExtraLatency(const Call& call, const Plan& plan, const NetworkModel& network) {

@@ -5,6 +5,7 @@
 // same by enumerating the messages of small clusters.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,8 @@ struct LoweredStage {
 
 struct LoweredCall {
   std::string algorithm;
-  Seconds launch;  // before the first stage
+  std::string protocol = "simple";  // of NCCL; empty for algorithms that are not its
+  Seconds launch;                   // before the first stage
   std::vector<LoweredStage> stages;
   Bytes node_egress;      // out of one node, by all groups of the call
   Bytes in_node_per_gpu;  // that one GPU sends inside of its node, at most
@@ -81,6 +83,14 @@ inline Seconds TimeInside(const Op& op, const std::vector<LoweredCall>& calls) {
   }
   return sum;
 }
+
+// Times of a call whose launch and stages are known: alone, bottleneck, bound.
+void AddTimes(const NetworkModel& network, LoweredCall* lowered);
+
+// All calls of a program, each distinct one lowered once: by its kind, size, launches and the class
+// of its ranks.
+using LowerOne = std::function<LoweredCall(const Call& call, int rank_class)>;
+std::vector<LoweredCall> LowerEach(const StepProgram& program, const LowerOne& lower);
 
 // All calls of a program. Calls of equal kind and size are lowered once.
 std::vector<LoweredCall> LowerAll(const StepProgram& program, const NetworkModel& network,

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "sim/intervals.h"
@@ -41,11 +42,12 @@ struct KindSums {
   CollectiveReport report;
   Seconds bound;
   std::map<std::string, Seconds> limits;
+  std::map<std::pair<std::string, std::string>, Seconds> chosen;  // algorithm and protocol
 
   // `count` calls that took `time` together.
   void Add(const Call& call, const LoweredCall& lowered, const NetworkModel& network, int count,
            Seconds time) {
-    report.algorithm = lowered.algorithm;
+    chosen[{lowered.algorithm, lowered.protocol}] += time;
     report.calls += std::int64_t{count} * call.launches;
     report.payload += count * call.payload;
     report.wire += count * call.full;
@@ -148,7 +150,10 @@ void AddCollectives(const PreparedStep& step, const Timeline& timeline, StepRepo
     kind.op = NameOf(source.op);
     kind.group = source.group_name;
     kind.group_size = source.group.size;
-    kind.protocol = "simple";
+    const auto most =
+        std::max_element(sums[k].chosen.begin(), sums[k].chosen.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most != sums[k].chosen.end()) std::tie(kind.algorithm, kind.protocol) = most->first;
     kind.time = WithoutDust(kind.time, timeline.end);
     kind.exposed = WithoutDust(kind.exposed, timeline.end);
     const double factor = BusFactor(source.op, source.group.size);

@@ -11,6 +11,7 @@
 #include "sim/message_engine.h"
 #include "sim/node_speeds.h"
 #include "sim/report.h"
+#include "sim/timed_lowering.h"
 
 namespace zerosim {
 
@@ -40,9 +41,12 @@ PreparedStep Prepare(const Scenario& scenario) {
   step.trainable_parameters = whole.trainable_parameters();
   step.layout = Layout(RankModel(scenario.model, scenario.parallel));
   step.program = BuildProgram(scenario, step.layout);
-  step.network = NetworkOf(scenario.cluster, ProcessGroupsOf(scenario).pipeline);
+  const bool timed = scenario.times_collectives();
+  step.network = NetworkOf(timed ? WithoutLinkCalibration(scenario.cluster) : scenario.cluster,
+                           ProcessGroupsOf(scenario).pipeline);
   SlowKernels(step.network, scenario.cluster.kernel_time, &step.program);
-  step.calls = LowerAll(step.program, step.network, scenario.algorithm);
+  step.calls = timed ? LowerAllTimed(scenario, step.program, step.network)
+                     : LowerAll(step.program, step.network, scenario.algorithm);
   FindFullest(scenario, &step);
   return step;
 }
@@ -56,6 +60,11 @@ Bytes PeakMemory(const Scenario& scenario) {
 }
 
 SimulationResult Simulate(const Scenario& scenario, Engine engine) {
+  if (engine == Engine::kMessage && scenario.times_collectives()) {
+    throw EngineLimit(
+        "the message engine plays collectives.algorithm ring and hierarchical_ring; use the fluid "
+        "engine");
+  }
   SimulationResult result;
   result.step = Prepare(scenario);
   const PreparedStep& step = result.step;

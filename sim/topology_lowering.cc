@@ -13,23 +13,6 @@
 namespace zerosim {
 namespace {
 
-CollectiveKind KindOfOp(CollectiveOp op) {
-  switch (op) {
-    case CollectiveOp::kAllGather:
-      return CollectiveKind::kAllGather;
-    case CollectiveOp::kReduceScatter:
-      return CollectiveKind::kReduceScatter;
-    case CollectiveOp::kAllReduce:
-      return CollectiveKind::kAllReduce;
-    case CollectiveOp::kAllToAll:
-    case CollectiveOp::kSend:
-    case CollectiveOp::kCopyToHost:
-    case CollectiveOp::kCopyToGpu:
-      return CollectiveKind::kAllToAll;
-  }
-  return CollectiveKind::kAllToAll;
-}
-
 // The next place whose remainder is the kind (NetworkModel::KindOf).
 LinkId AddLink(LinkId kind, LinkClass link, NetworkModel* network) {
   std::vector<LinkClass>& links = network->links;
@@ -49,6 +32,23 @@ Seconds AcrossLatency(const NetworkModel& network, const std::vector<ClassLoad>&
 }
 
 }  // namespace
+
+CollectiveKind KindOfOp(CollectiveOp op) {
+  switch (op) {
+    case CollectiveOp::kAllGather:
+      return CollectiveKind::kAllGather;
+    case CollectiveOp::kReduceScatter:
+      return CollectiveKind::kReduceScatter;
+    case CollectiveOp::kAllReduce:
+      return CollectiveKind::kAllReduce;
+    case CollectiveOp::kAllToAll:
+    case CollectiveOp::kSend:
+    case CollectiveOp::kCopyToHost:
+    case CollectiveOp::kCopyToGpu:
+      return CollectiveKind::kAllToAll;
+  }
+  return CollectiveKind::kAllToAll;
+}
 
 bool HasTopology(const ClusterSpec& cluster) {
   const InNodeFabric in_node = cluster.node.in_node;

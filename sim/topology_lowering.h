@@ -12,6 +12,7 @@
 #include <map>
 #include <vector>
 
+#include "models/collectives/algorithms.h"
 #include "models/network/stage_loads.h"
 #include "sim/lowering.h"
 #include "sim/network.h"
@@ -23,6 +24,10 @@ bool HasTopology(const ClusterSpec& cluster);
 
 // Adds the cluster's links to those of `network`.
 void AddTopology(const ClusterSpec& cluster, NetworkModel* network);
+
+// What models/collectives calls it. A send or copy, which is no collective, counts as an
+// all-to-all.
+CollectiveKind KindOfOp(CollectiveOp op);
 
 // A schedule and what each of its stages puts on links, for every size.
 struct TopologyLoads {

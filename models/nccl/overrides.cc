@@ -1,8 +1,11 @@
 #include "models/nccl/overrides.h"
 
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "models/core/units_text.h"
 
 namespace zerosim {
 namespace {
@@ -80,6 +83,40 @@ std::optional<std::string> SetAlgorithms(std::string_view text, NcclOverrides* o
 
 std::optional<std::string> SetProtocols(std::string_view text, NcclOverrides* overrides) {
   return Set<NcclProtocol, kNcclProtocols>(text, ParseNcclProtocol, &overrides->protocols);
+}
+
+std::optional<std::string> SetVariable(std::string_view text, NcclOverrides* overrides) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) {
+    return fmt::format("expected NAME=VALUE, got \"{}\"", text);
+  }
+  const std::string_view name = text.substr(0, equals);
+  const std::string_view value = text.substr(equals + 1);
+  if (name == "NCCL_ALGO" || name == "NCCL_PROTO") {
+    const auto problem =
+        name == "NCCL_ALGO" ? SetAlgorithms(value, overrides) : SetProtocols(value, overrides);
+    if (problem) return fmt::format("{}: {}", name, *problem);
+    return std::nullopt;
+  }
+  const std::pair<std::string_view, int*> numbers[] = {
+      {"NCCL_MIN_CTAS", &overrides->min_channels},
+      {"NCCL_MIN_NCHANNELS", &overrides->min_channels},
+      {"NCCL_MAX_CTAS", &overrides->max_channels},
+      {"NCCL_MAX_NCHANNELS", &overrides->max_channels},
+      {"NCCL_NTHREADS", &overrides->threads},
+      {"NCCL_NCHANNELS_PER_NET_PEER", &overrides->channels_per_net_peer}};
+  std::vector<std::string_view> known{"NCCL_ALGO", "NCCL_PROTO"};
+  for (const auto& [variable, out] : numbers) {
+    known.push_back(variable);
+    if (name != variable) continue;
+    const std::optional<std::int64_t> number = ParseInteger(value);
+    if (!number || *number < 1 || *number > 1024) {
+      return fmt::format("{}: expected a whole number from 1 to 1024, got \"{}\"", name, value);
+    }
+    *out = static_cast<int>(*number);
+    return std::nullopt;
+  }
+  return fmt::format("{}: not modelled; expected one of {}", name, fmt::join(known, ", "));
 }
 
 }  // namespace zerosim

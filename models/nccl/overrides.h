@@ -27,4 +27,8 @@ struct NcclOverrides {
 std::optional<std::string> SetAlgorithms(std::string_view text, NcclOverrides* overrides);
 std::optional<std::string> SetProtocols(std::string_view text, NcclOverrides* overrides);
 
+// Sets what "NCCL_ALGO=Ring" and the like say, each variable as NCCL reads it. Returns what is
+// wrong: "NAME: expected ..., got ...", or "expected NAME=VALUE, got ...".
+std::optional<std::string> SetVariable(std::string_view text, NcclOverrides* overrides);
+
 }  // namespace zerosim

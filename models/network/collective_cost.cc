@@ -47,7 +47,7 @@ Limit LimitOf(const ClusterNetwork& network, const StageLoads& loads) {
   return limit;
 }
 
-void Add(StageLoads&& loads, StageLoads* sum) {
+void Add(StageLoads loads, StageLoads* sum) {
   if (sum->arcs.empty()) {
     *sum = std::move(loads);
     return;
@@ -124,7 +124,7 @@ ScheduleOnLinks PutOnLinks(const ClusterNetwork& network, const Schedule& schedu
       same->seconds_per_byte += limit.seconds_per_byte;
     }
   };
-  StageLoads together;
+  StageLoads together;  // of stages that limit each other
   for (const Stage& stage : schedule.stages) {
     const Steps steps = StepsOf(stage, schedule.shape);
     on_links.steps.in_node += steps.in_node;
@@ -136,11 +136,13 @@ ScheduleOnLinks PutOnLinks(const ClusterNetwork& network, const Schedule& schedu
         const StageLoads loads = LoadsOf(network, round, group, rule);
         on_links.out_of_node += loads.out_of_node;
         limit_by(LimitOf(network, loads));
+        Add(loads, &on_links.loads);
       }
       continue;
     }
     StageLoads loads = LoadsOf(network, stage, group, rule);
     on_links.out_of_node += loads.out_of_node;
+    Add(loads, &on_links.loads);
     if (auto rings = RingsInNode(network, stage, group)) {
       limit_by(std::move(*rings));
     } else if (order == StageOrder::kOneByOne) {

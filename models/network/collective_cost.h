@@ -45,6 +45,7 @@ struct ScheduleOnLinks {
   };
   std::vector<Limit> limits;
   double out_of_node = 0;  // bytes that the busiest node sends out for each byte of the size
+  StageLoads loads;        // of all stages together; out_of_node apart
   Steps steps;
 };
 

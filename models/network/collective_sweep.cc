@@ -1,18 +1,12 @@
 #include "models/network/collective_sweep.h"
 
 #include <cmath>
-#include <map>
 #include <stdexcept>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "models/core/check.h"
-#include "models/nccl/graphs.h"
-#include "models/nccl/tuner.h"
-#include "models/network/spec_nccl.h"
 #include "models/network/spec_network.h"
-#include "models/network/stage_loads.h"
 
 namespace zerosim {
 namespace {
@@ -41,14 +35,6 @@ ClusterSpec PartOf(ClusterSpec cluster, const CollectiveQuestion& question) {
   return cluster;
 }
 
-// What NCCL's rings achieve on links of that kind; those inside of the fabric as the NICs.
-LinkFractions FractionsOf(const ClusterSpec& cluster) {
-  const std::optional<NcclTopology> topology = NcclTopologyOf(cluster);
-  if (!topology) return {};
-  const NcclAchieved achieved = AchievedOn(*topology);
-  return {achieved.gpu_link, 1, achieved.network, achieved.network};
-}
-
 class Sweep {
  public:
   Sweep(const ClusterSpec& cluster, const CollectiveQuestion& question)
@@ -56,26 +42,13 @@ class Sweep {
         part_(PartOf(cluster, question)),
         group_{question.nodes * question.gpus_per_node, 1},
         sheet_(ClusterNetworkOf(part_)),
-        achieved_(ClusterNetworkOf(part_, FractionsOf(cluster))) {
-    const std::optional<NcclTopology> topology = NcclTopologyOf(cluster);
-    if (topology) switches_ = {topology->nvls, topology->collnet};
-    if (question.algorithm) return;
-    if (!topology) {
-      throw std::invalid_argument(
-          "NCCL runs on GPUs of NVIDIA's, and the GPU has no compute_capability; give it one, or "
-          "an algorithm");
-    }
-    topology_ = *topology;
-    topology_.nics_per_node = question.nodes > 1 ? cluster.fabric.nics_per_node : 0;
-    communicator_ = MakeCommunicator(topology_, {question.nodes, question.gpus_per_node},
-                                     question.version, question.overrides);
-  }
+        timer_(cluster, part_, question.version, question.overrides) {}
 
   CollectiveRow Row(Bytes size) {
     CollectiveRow row;
     row.size = size;
-    row.cost = question_.algorithm ? Plain(size) : Nccl(size);
-    row.bound = BoundOf(sheet_, question_.kind, group_, size, switches_);
+    row.cost = CostOf({question_.kind, group_, size, question_.gpus_per_process});
+    row.bound = BoundOf(sheet_, question_.kind, group_, size, timer_.switches());
     ZEROSIM_CHECK(row.cost.time().seconds() >= row.bound.seconds() * (1 - 1e-9),
                   "{} bytes in {} s, faster than the bound of {} s", size.count(),
                   row.cost.time().seconds(), row.bound.seconds());
@@ -87,73 +60,19 @@ class Sweep {
   }
 
  private:
-  CollectiveCost Nccl(Bytes size) {
-    const auto time =
-        TimeOf(*communicator_, {NcclKindOf(question_.kind), size, question_.gpus_per_process},
-               AchievedOn(topology_));
-    if (!time) throw std::invalid_argument("NCCL has no algorithm left for this collective");
-    const int key = time->choice ? static_cast<int>(time->choice->algorithm) : -1;
-    auto known = on_links_.find(key);
-    if (known == on_links_.end()) {
-      const Schedule schedule = NcclSchedule(achieved_, time->choice, question_.kind, group_);
-      known =
-          on_links_.emplace(key, PutOnLinks(achieved_, schedule, group_, StageOrder::kPipelined))
-              .first;
-    }
-    return CostOf(known->second, size, *time);
-  }
-
-  CollectiveCost Plain(Bytes size) {
-    if (on_links_.empty()) {
-      const GroupShape shape = ShapeOf(achieved_, group_);
-      AlgorithmOptions options;
-      options.channels = std::clamp(achieved_.routes.num_nics(), 1, shape.local);
-      if (const auto* torus = std::get_if<TorusLayout>(&part_.fabric.kind)) {
-        if (shape.local > 1) options.dimensions.push_back(shape.local);
-        for (const int length : torus->dimensions) options.dimensions.push_back(length);
-      }
-      const Schedule schedule = ScheduleOf(*question_.algorithm, question_.kind, shape, options);
-      on_links_.emplace(0, PutOnLinks(achieved_, schedule, group_, StageOrder::kOneByOne));
-    }
-    const StepLatency latency{Seconds::Count(part_.calibration.collective_launch.value),
-                              part_.node.gpu_latency, part_.fabric.latency};
-    CollectiveCost cost = CostOf(on_links_.at(0), size, latency);
-    cost.algorithm = NameOf(*question_.algorithm);
-    return cost;
+  CollectiveCost CostOf(const TimedCall& call) {
+    if (question_.algorithm) return timer_.Plain(*question_.algorithm, call).cost;
+    return (question_.best ? timer_.Best(call) : timer_.Nccl(call)).cost;
   }
 
   const CollectiveQuestion& question_;
   ClusterSpec part_;
   ProcessGroup group_;
   ClusterNetwork sheet_;  // at the rates of data sheets
-  ClusterNetwork achieved_;
-  SwitchesThatReduce switches_;
-  NcclTopology topology_;
-  std::optional<NcclCommunicator> communicator_;
-  std::map<int, ScheduleOnLinks> on_links_;  // by NCCL's algorithm, or the only one
+  CollectiveTimer timer_;
 };
 
 }  // namespace
-
-NcclCollective NcclKindOf(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::kAllGather:
-      return NcclCollective::kAllGather;
-    case CollectiveKind::kReduceScatter:
-      return NcclCollective::kReduceScatter;
-    case CollectiveKind::kAllReduce:
-      return NcclCollective::kAllReduce;
-    case CollectiveKind::kBroadcast:
-      return NcclCollective::kBroadcast;
-    case CollectiveKind::kReduce:
-      return NcclCollective::kReduce;
-    case CollectiveKind::kAllToAll:
-      return NcclCollective::kAllToAll;
-    case CollectiveKind::kSendReceive:
-      return NcclCollective::kSendReceive;
-  }
-  return NcclCollective::kAllReduce;
-}
 
 std::vector<Bytes> Sizes(Bytes least, Bytes most, double factor) {
   std::vector<Bytes> sizes;

@@ -10,6 +10,7 @@
 #include "models/nccl/nccl.h"
 #include "models/nccl/overrides.h"
 #include "models/network/collective_cost.h"
+#include "models/network/collective_timer.h"
 
 namespace zerosim {
 
@@ -19,6 +20,7 @@ struct CollectiveQuestion {
   int gpus_per_node = 1;  // of each node; fewer than it has need a node whose GPUs are all alike
   // What NCCL takes; otherwise this algorithm at full rate, without NCCL's protocols.
   std::optional<Algorithm> algorithm;
+  bool best = false;  // the fastest for each size, without an algorithm (CollectiveTimer::Best)
   NcclVersion version;
   NcclOverrides overrides;
   int gpus_per_process = 1;
@@ -33,9 +35,6 @@ struct CollectiveRow {
   BytesPerSecond busbw;
   BytesPerSecond busbw_bound;
 };
-
-// What NCCL calls it.
-NcclCollective NcclKindOf(CollectiveKind kind);
 
 // Sizes from `least` to `most`, each `factor` times the one before. Requires least >= 1, factor
 // > 1.

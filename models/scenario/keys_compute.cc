@@ -64,9 +64,23 @@ constexpr KeySpec kKeys[] = {
     {.path = "collectives.algorithm",
      .type = kChoice,
      .fallback = "ring",
-     .choices = "ring|hierarchical_ring",
+     .choices = "ring|hierarchical_ring|nccl|best",
      .meaning = "Algorithm of all-gathers, reduce-scatters and all-reduces that span nodes: one "
-                "ring over all ranks, or one in each node and one across."},
+                "ring over all ranks, or one in each node and one across. nccl: of every "
+                "collective, what NCCL's tuner takes (algorithm, protocol, channels), with NCCL's "
+                "latencies and achieved rates in place of the calibration's of links, as zerosim "
+                "collective has it. best: for each the fastest of that and of all algorithms that "
+                "the hardware can do at full rate. Both are the fluid engine's."},
+    {.path = "collectives.nccl",
+     .type = kText,
+     .fallback = "2.30.7",
+     .meaning = "NCCL's version, whose tuner algorithm: nccl and best ask."},
+    {.path = "collectives.env",
+     .type = kTexts,
+     .otherwise = "none",
+     .meaning = "Variables of NCCL's environment for algorithm: nccl and best, such as "
+                "[NCCL_ALGO=Ring]: NCCL_ALGO, NCCL_PROTO, NCCL_MIN_CTAS, NCCL_MIN_NCHANNELS, "
+                "NCCL_MAX_CTAS, NCCL_MAX_NCHANNELS, NCCL_NTHREADS, NCCL_NCHANNELS_PER_NET_PEER."},
 };
 
 }  // namespace

@@ -49,6 +49,32 @@ void RefuseCatalogFile(const Node& root, const std::string& path, Problems* prob
   problems->ThrowIfAny();
 }
 
+void ReadCollectives(SectionReader collectives, Scenario* scenario) {
+  collectives.ReadChoice("algorithm", &scenario->algorithm);
+  std::string version;
+  collectives.Read("nccl", &version);
+  if (const auto parsed = ParseNcclVersion(version)) {
+    scenario->nccl = *parsed;
+  } else {
+    collectives.Report("nccl",
+                       fmt::format("expected a version such as 2.27.5, got \"{}\"", version));
+  }
+  std::vector<std::string> variables;
+  collectives.Read("env", &variables);
+  for (const std::string& variable : variables) {
+    if (const auto problem = SetVariable(variable, &scenario->nccl_overrides)) {
+      collectives.Report("env", *problem);
+    }
+  }
+  if (scenario->algorithm == CollectiveAlgorithm::kNccl &&
+      scenario->cluster.node.gpu.compute_capability == 0) {
+    collectives.Report("algorithm",
+                       "nccl runs on GPUs of NVIDIA's, and cluster.node.gpu.compute_capability is "
+                       "not given; give it, or take another algorithm");
+  }
+  collectives.Finish();
+}
+
 void CheckOneStrategy(const Node& root, SectionReader* top) {
   if (root.in_doubt) return;
   if (top->Has("zero") && top->Has("fsdp")) {
@@ -83,9 +109,7 @@ ReadResult ReadScenarioText(const std::string& text, const std::string& path,
   scenario.fsdp = ReadFsdp(top.Section("fsdp"), top.Has("fsdp"), scenario.data_ranks_per_node());
   CheckOneStrategy(*root, &top);
   scenario.compute = ReadCompute(top.Section("compute"));
-  SectionReader collectives = top.Section("collectives");
-  collectives.ReadChoice("algorithm", &scenario.algorithm);
-  collectives.Finish();
+  ReadCollectives(top.Section("collectives"), &scenario);
   top.Finish();
 
   CheckBetweenSections(*root, &scenario, &problems);

@@ -9,6 +9,8 @@
 
 #include "models/fsdp/fsdp.h"
 #include "models/hardware/hardware.h"
+#include "models/nccl/nccl.h"
+#include "models/nccl/overrides.h"
 #include "models/parallel/parallel.h"
 #include "models/transformer/transformer.h"
 #include "models/zero/zero.h"
@@ -17,7 +19,12 @@ namespace zerosim {
 
 enum class Precision : std::uint8_t { kFp16, kBf16 };
 enum class Checkpointing : std::uint8_t { kNone, kSelective, kFull, kOperators };
-enum class CollectiveAlgorithm : std::uint8_t { kRing, kHierarchicalRing };
+enum class CollectiveAlgorithm : std::uint8_t {
+  kRing,
+  kHierarchicalRing,
+  kNccl,  // what NCCL takes for each collective
+  kBest,  // the fastest of all algorithms for each
+};
 
 struct TrainingSpec {
   std::int64_t sequence_length = 0;
@@ -63,6 +70,13 @@ struct Scenario {
   std::optional<FsdpConfig> fsdp;  // in place of `zero`
   ComputeSpec compute;
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::kRing;
+  NcclVersion nccl;              // of kNccl and kBest
+  NcclOverrides nccl_overrides;  // the same
+
+  // Whether each collective takes what models/network/collective_timer.h says.
+  bool times_collectives() const {
+    return algorithm == CollectiveAlgorithm::kNccl || algorithm == CollectiveAlgorithm::kBest;
+  }
 
   int world_size() const { return cluster.world_size(); }
 

@@ -127,10 +127,9 @@ Command AddCollective(CLI::App& zerosim) {
   app->add_option("--factor", options->factor, "From one size to the next")
       ->capture_default_str()
       ->check(CLI::Range(1.01, 1e9));
-  app->add_option(
-         "--algorithm", options->algorithms,
-         "nccl: what NCCL takes; another: that, at full rate, without NCCL's protocols; may "
-         "be given again")
+  app->add_option("--algorithm", options->algorithms,
+                  "nccl: what NCCL takes; best: the fastest of all; another: that, at full rate, "
+                  "without NCCL's protocols; may be given again")
       ->take_all()
       ->expected(1)
       ->default_str(kNccl)

@@ -65,45 +65,6 @@ Bytes ParseTestSize(const char* option, const std::string& text) {
   return Bytes::Count(std::llround(*value * unit));
 }
 
-// NCCL_ALGO=Ring and the like, each as NCCL reads it.
-void SetVariable(const std::string& text, NcclOverrides* overrides) {
-  const std::size_t equals = text.find('=');
-  const std::string name = text.substr(0, equals);
-  const std::string value = equals == std::string::npos ? "" : text.substr(equals + 1);
-  if (equals == std::string::npos) {
-    throw UsageError(fmt::format("--env: expected NAME=VALUE, got \"{}\"", text));
-  }
-  const auto refuse = [&](const std::string& what) {
-    throw UsageError(fmt::format("--env {}: {}", name, what));
-  };
-  if (name == "NCCL_ALGO" || name == "NCCL_PROTO") {
-    const auto problem =
-        name == "NCCL_ALGO" ? SetAlgorithms(value, overrides) : SetProtocols(value, overrides);
-    if (problem) refuse(*problem);
-    return;
-  }
-  const std::pair<std::string_view, int*> numbers[] = {
-      {"NCCL_MIN_CTAS", &overrides->min_channels},
-      {"NCCL_MIN_NCHANNELS", &overrides->min_channels},
-      {"NCCL_MAX_CTAS", &overrides->max_channels},
-      {"NCCL_MAX_NCHANNELS", &overrides->max_channels},
-      {"NCCL_NTHREADS", &overrides->threads},
-      {"NCCL_NCHANNELS_PER_NET_PEER", &overrides->channels_per_net_peer}};
-  for (const auto& [known, out] : numbers) {
-    if (name != known) continue;
-    const std::optional<std::int64_t> number = ParseInteger(value);
-    if (!number || *number < 1 || *number > 1024) {
-      refuse(fmt::format("expected a whole number from 1 to 1024, got \"{}\"", value));
-    }
-    *out = static_cast<int>(*number);
-    return;
-  }
-  std::vector<std::string> known{"NCCL_ALGO", "NCCL_PROTO"};
-  for (const auto& [variable, out] : numbers) known.emplace_back(variable);
-  throw UsageError(
-      fmt::format("--env {}: not modelled; expected one of {}", name, fmt::join(known, ", ")));
-}
-
 template <typename Enum, std::size_t kCount>
 Enum ValueOf(const std::string& name, const Enum (&values)[kCount]) {
   return *std::ranges::find_if(values, [&](Enum value) { return NameOf(value) == name; });
@@ -117,21 +78,27 @@ std::vector<std::string> CollectiveNames() {
 
 std::vector<std::string> AlgorithmNames() {
   std::vector<std::string> names = NamesOf(kAlgorithms);
-  names.insert(names.begin(), kNccl);
+  names.insert(names.begin(), {kNccl, kBest});
   return names;
 }
 
 CollectiveQuestion QuestionOf(const CollectiveOptions& options, const std::string& algorithm) {
   CollectiveQuestion question;
   question.kind = ValueOf(options.op, kKinds);
-  if (algorithm != kNccl) question.algorithm = ValueOf(algorithm, kAlgorithms);
+  question.best = algorithm == kBest;
+  if (algorithm != kNccl && !question.best) question.algorithm = ValueOf(algorithm, kAlgorithms);
   const std::optional<NcclVersion> version = ParseNcclVersion(options.nccl);
   if (!version) {
     throw UsageError(
         fmt::format("--nccl: expected a version such as 2.27.5, got \"{}\"", options.nccl));
   }
   question.version = *version;
-  for (const std::string& variable : options.env) SetVariable(variable, &question.overrides);
+  for (const std::string& variable : options.env) {
+    if (const auto problem = SetVariable(variable, &question.overrides)) {
+      const bool named = variable.find('=') != std::string::npos;
+      throw UsageError(fmt::format("--env{} {}", named ? "" : ":", *problem));
+    }
+  }
   if (question.algorithm && !options.env.empty()) {
     throw UsageError(fmt::format("--env has no effect with --algorithm {}", algorithm));
   }

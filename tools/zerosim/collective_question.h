@@ -12,6 +12,7 @@
 namespace zerosim {
 
 inline constexpr const char* kNccl = "nccl";  // the algorithm that NCCL takes
+inline constexpr const char* kBest = "best";  // the fastest of all
 
 struct CollectiveOptions {
   std::vector<std::string> clusters;
@@ -37,7 +38,7 @@ struct CollectiveOptions {
 };
 
 std::vector<std::string> CollectiveNames();
-std::vector<std::string> AlgorithmNames();  // kNccl first
+std::vector<std::string> AlgorithmNames();  // kNccl and kBest first
 
 // For one of options.algorithms, but for the nodes and GPUs, which the cluster says. Throws
 // UsageError (command.h) for what cannot be asked.
