@@ -57,11 +57,12 @@ TEST(Exceptions, EnginesAgreeWhereSlowNodesAreAlike) {
   }
 }
 
+// Stages drift apart where nodes are slow (sim/node_speeds.h).
 TEST(Exceptions, EnginesAgreeOnPipelinesWhereSlowNodesAreAlike) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     EXPECT_NEAR(FluidOverMessage(WithRandomExceptions(RandomPipeline(seed), seed, true)), 1.0,
-                0.016);
+                0.03);
   }
 }
 
