@@ -9,8 +9,8 @@
 // was up to a third above the message engine, which gives every node its own speeds
 // (tests/sim/exceptions_test.cc).
 //
-// Of pipelines that is no bound: interleaved ones on an oversubscribed switch took up to 8 % longer in the
-// message engine, where stages drift apart.
+// Of pipelines that is no bound: interleaved ones on an oversubscribed switch took up to 8 % longer
+// in the message engine, where stages drift apart.
 //
 // Not modelled: a stage whose nodes are all better than the rest is taken as no better.
 #pragma once

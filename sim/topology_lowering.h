@@ -5,8 +5,8 @@
 // that run at once are taken to meet on the same link of a class, which is exact where a class is
 // symmetric and else no faster than what happens.
 //
-// Not modelled: pipelines (whose stages load different parts of the fabric). The message engine plays
-// single collectives on such clusters (messages/play_schedule.h), not steps.
+// Not modelled: pipelines (whose stages load different parts of the fabric). The message engine
+// plays single collectives on such clusters (messages/play_schedule.h), not steps.
 #pragma once
 
 #include <map>

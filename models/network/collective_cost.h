@@ -7,12 +7,12 @@
 // are those of models/nccl/, and the links of this cluster only add what limits them further: the
 // two agree on nodes and fabrics without narrow places.
 //
-// Compared with the message engine on random clusters (tests/sim/random_topologies_test.cc), without
-// latency: exact for rings, shifts and exchanges whose messages are all sent at once (round by round
-// they take up to 2.6 times as long where rounds load the links unevenly); for partners at distances,
-// counted round by round, exact on fabrics that treat all alike, within 20 % below and 35 % above
-// for PAT, whose members drift apart, and on graphs. Of trees and chains the fill is left out where
-// NCCL does not choose: the time of the first chunk.
+// Compared with the message engine on random clusters (tests/sim/random_topologies_test.cc),
+// without latency: exact for rings, shifts and exchanges whose messages are all sent at once (round
+// by round they take up to 2.6 times as long where rounds load the links unevenly); for partners at
+// distances, counted round by round, exact on fabrics that treat all alike, within 20 % below and
+// 35 % above for PAT, whose members drift apart, and on graphs. Of trees and chains the fill is
+// left out where NCCL does not choose: the time of the first chunk.
 //
 // Not modelled: other traffic, and what models/nccl/physical_time.h lists.
 #pragma once
@@ -97,8 +97,8 @@ struct SwitchesThatReduce {
 };
 
 // The least time for the bytes that must move, whatever the algorithm: those that a GPU must send
-// over its links (in one node NVLinks alone where they reach all its GPUs), and a node over its NICs,
-// at the rates of `network`.
+// over its links (in one node NVLinks alone where they reach all its GPUs), and a node over its
+// NICs, at the rates of `network`.
 Seconds BoundOf(const ClusterNetwork& network, CollectiveKind kind, const ProcessGroup& group,
                 Bytes size, const SwitchesThatReduce& switches);
 

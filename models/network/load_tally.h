@@ -45,9 +45,9 @@ class LoadTally {
   const ClusterNetwork& network_;
   bool alike_;
   int arcs_per_node_;
-  std::vector<double> arcs_;  // by node and arc, or of any node where all are alike
-  std::vector<double> each_;  // by arc, the same in all nodes
-  std::vector<double> out_;   // by node, or of any
+  std::vector<double> arcs_;            // by node and arc, or of any node where all are alike
+  std::vector<double> each_;            // by arc, the same in all nodes
+  std::vector<double> out_;             // by node, or of any
   std::optional<LoadCounter> counter_;  // of flows
   std::vector<Hop> route_;              // room to work in
   std::vector<double> on_links_;        // by link
