@@ -35,6 +35,22 @@ enum class Algorithm : std::uint8_t {
   kTorusRings,        // a ring in each dimension in turn ("bucket" algorithm)
 };
 
+inline constexpr CollectiveKind kCollectiveKinds[] = {
+    CollectiveKind::kAllReduce,  CollectiveKind::kAllGather, CollectiveKind::kReduceScatter,
+    CollectiveKind::kAllToAll,   CollectiveKind::kBroadcast, CollectiveKind::kReduce,
+    CollectiveKind::kSendReceive};
+inline constexpr Algorithm kAlgorithms[] = {Algorithm::kRing,
+                                            Algorithm::kTree,
+                                            Algorithm::kHierarchicalRing,
+                                            Algorithm::kHalvingDoubling,
+                                            Algorithm::kPat,
+                                            Algorithm::kNvls,
+                                            Algorithm::kNvlsTree,
+                                            Algorithm::kCollNet,
+                                            Algorithm::kDirect,
+                                            Algorithm::kTwoHop,
+                                            Algorithm::kTorusRings};
+
 // "ring", "nvls_tree".
 std::string_view NameOf(Algorithm algorithm);
 std::string_view NameOf(CollectiveKind kind);

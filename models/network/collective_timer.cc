@@ -14,18 +14,6 @@
 namespace zerosim {
 namespace {
 
-constexpr Algorithm kAll[] = {Algorithm::kRing,
-                              Algorithm::kTree,
-                              Algorithm::kHierarchicalRing,
-                              Algorithm::kHalvingDoubling,
-                              Algorithm::kPat,
-                              Algorithm::kNvls,
-                              Algorithm::kNvlsTree,
-                              Algorithm::kCollNet,
-                              Algorithm::kDirect,
-                              Algorithm::kTwoHop,
-                              Algorithm::kTorusRings};
-
 // What NCCL's rings achieve on links of that kind; those inside of the fabric as the NICs.
 LinkFractions FractionsOf(const std::optional<NcclTopology>& topology) {
   if (!topology) return {};
@@ -167,7 +155,7 @@ TimedCollective CollectiveTimer::Best(const TimedCall& call) {
   if (communicators_ != nullptr) best = Nccl(call);
   const GroupShape shape = ShapeOf(network_, call.group);
   const AlgorithmOptions options = OptionsOf(call.group);
-  for (const Algorithm algorithm : kAll) {
+  for (const Algorithm algorithm : kAlgorithms) {
     if (!Reduces(switches_, algorithm) || WhyNot(algorithm, call.kind, shape, options)) continue;
     const TimedCollective timed = Plain(algorithm, call);
     if (!best || timed.cost.time() < best->cost.time()) best = timed;

@@ -1,4 +1,6 @@
-// One collective by itself, message by message, on every link of a cluster of any form.
+// The reference that closed forms of collectives are held against
+// (tests/sim/random_topologies_test.cc); no command uses it. One collective by itself, message by
+// message, on every link of a cluster of any form.
 //
 // A member begins a round of a stage when what it sent and received in the rounds before, on that
 // channel, is over; and a stage when it is done with the one before on all channels. Links share

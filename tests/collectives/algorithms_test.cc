@@ -18,20 +18,6 @@ namespace {
 
 using Kind = CollectiveKind;
 
-constexpr Algorithm kAlgorithms[] = {Algorithm::kRing,
-                                     Algorithm::kTree,
-                                     Algorithm::kHierarchicalRing,
-                                     Algorithm::kHalvingDoubling,
-                                     Algorithm::kPat,
-                                     Algorithm::kNvls,
-                                     Algorithm::kNvlsTree,
-                                     Algorithm::kCollNet,
-                                     Algorithm::kDirect,
-                                     Algorithm::kTwoHop,
-                                     Algorithm::kTorusRings};
-constexpr Kind kKinds[] = {Kind::kAllGather,  Kind::kReduceScatter, Kind::kAllReduce,
-                           Kind::kBroadcast,  Kind::kReduce,        Kind::kAllToAll,
-                           Kind::kSendReceive};
 constexpr GroupShape kShapes[] = {{1, 1}, {1, 2}, {1, 7}, {1, 8}, {2, 1},  {7, 1}, {2, 3},
                                   {3, 4}, {4, 4}, {2, 8}, {5, 2}, {16, 1}, {7, 9}};
 
@@ -58,7 +44,7 @@ std::vector<int> DimensionsOf(const GroupShape& shape) {
 std::vector<Case> AllCases() {
   std::vector<Case> cases;
   for (const Algorithm algorithm : kAlgorithms) {
-    for (const Kind kind : kKinds) {
+    for (const Kind kind : kCollectiveKinds) {
       for (const GroupShape& shape : kShapes) {
         for (const int channels : {1, 2, shape.local}) {
           if (channels > shape.local) continue;

@@ -150,6 +150,17 @@ TEST_F(BoundsTest, RoundingOfALateClockIsNoFault) {
 
 // Of a real timeline: whether it is accepted (Simulate throws if not), and how many of its
 // operations could be a tenth shorter without a complaint.
+// There the rounds in the node decide, which are shorter than those between nodes.
+TEST(CheckBounds, AcceptMessagesOverGpuLinksSlowerThanNics) {
+  Scenario s = SmallScenario(2, 4);
+  s.cluster.node.gpu_bandwidth = BytesPerSecond::GigabytesPerSecond(5);
+  s.cluster.fabric.nics_per_node = 4;
+  s.cluster.fabric.latency = Seconds::Micros(50);
+  const std::vector<double> step =
+      InChild([&] { return std::vector{Simulate(s, Engine::kMessage).report.step.seconds()}; });
+  EXPECT_EQ(step.size(), 1U);
+}
+
 TEST(CheckBounds, AcceptsRealTimelinesAndNoShortenedOperation) {
   for (const Engine engine : {Engine::kFluid, Engine::kMessage}) {
     for (unsigned seed = 1; seed <= 6; ++seed) {

@@ -118,7 +118,9 @@ inline void DrawOffload(Draws* draws, Scenario* s) {
 // A scenario whose ranks all do the same.
 inline Scenario RandomAlike(unsigned seed) {
   Draws draws(seed);
-  Scenario s = SmallScenario(draws.From({1, 2, 3}), draws.From({1, 2, 4}));
+  const int gpus = draws.From({1, 2, 4});
+  const int nodes = draws.From({1, 2, 3});
+  Scenario s = SmallScenario(nodes, gpus);
   s.model.layers = 2;
   s.model.gated_mlp = draws.Coin();
   s.model.tied_embeddings = draws.Coin();

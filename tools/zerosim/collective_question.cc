@@ -11,28 +11,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/collectives/algorithms.h"
 #include "models/core/units_text.h"
 #include "models/nccl/overrides.h"
 #include "tools/zerosim/command.h"
 
 namespace zerosim {
 namespace {
-
-constexpr CollectiveKind kKinds[] = {CollectiveKind::kAllReduce,     CollectiveKind::kAllGather,
-                                     CollectiveKind::kReduceScatter, CollectiveKind::kAllToAll,
-                                     CollectiveKind::kBroadcast,     CollectiveKind::kReduce,
-                                     CollectiveKind::kSendReceive};
-constexpr Algorithm kAlgorithms[] = {Algorithm::kRing,
-                                     Algorithm::kTree,
-                                     Algorithm::kHierarchicalRing,
-                                     Algorithm::kHalvingDoubling,
-                                     Algorithm::kPat,
-                                     Algorithm::kNvls,
-                                     Algorithm::kNvlsTree,
-                                     Algorithm::kCollNet,
-                                     Algorithm::kDirect,
-                                     Algorithm::kTwoHop,
-                                     Algorithm::kTorusRings};
 
 template <typename Enum, std::size_t kCount>
 std::vector<std::string> NamesOf(const Enum (&values)[kCount]) {
@@ -73,7 +58,7 @@ Enum ValueOf(const std::string& name, const Enum (&values)[kCount]) {
 }  // namespace
 
 std::vector<std::string> CollectiveNames() {
-  return NamesOf(kKinds);
+  return NamesOf(kCollectiveKinds);
 }
 
 std::vector<std::string> AlgorithmNames() {
@@ -84,7 +69,7 @@ std::vector<std::string> AlgorithmNames() {
 
 CollectiveQuestion QuestionOf(const CollectiveOptions& options, const std::string& algorithm) {
   CollectiveQuestion question;
-  question.kind = ValueOf(options.op, kKinds);
+  question.kind = ValueOf(options.op, kCollectiveKinds);
   question.best = algorithm == kBest;
   if (algorithm != kNccl && !question.best) question.algorithm = ValueOf(algorithm, kAlgorithms);
   const std::optional<NcclVersion> version = ParseNcclVersion(options.nccl);
@@ -118,10 +103,10 @@ std::vector<Seconds> TakeLog(const CollectiveOptions& options, const NcclTestsLo
     throw UsageError(fmt::format("{}: no rows of nccl-tests in it", options.compare));
   }
   if (!options.op_given) {
-    const auto* kind = std::ranges::find_if(kKinds, [&](CollectiveKind candidate) {
+    const auto* kind = std::ranges::find_if(kCollectiveKinds, [&](CollectiveKind candidate) {
       return log.collective && NcclKindOf(candidate) == *log.collective;
     });
-    if (kind == std::end(kKinds)) {
+    if (kind == std::end(kCollectiveKinds)) {
       throw UsageError(
           fmt::format("{}: does not say which collective; give --op", options.compare));
     }

@@ -159,7 +159,8 @@ constexpr auto kResultKeys = std::to_array<Term>({
     {"critical_path.cause", "", "compute, quantization, a link, latency, host, ..."},
     {"critical_path.time_s", "s", "Time of the step that waits for this cause."},
     {"exceptions", "",
-     "Where the cluster has exceptions: what its nodes that are not as the others cost."},
+     "Where the cluster has exceptions: what its nodes that are not as the others cost, by the "
+     "fluid engine."},
     {"exceptions.nodes", "", "How many they are."},
     {"exceptions.sound", "", "The step if they were as the others."},
     {"exceptions.sound.step_time_s", "s", "Its time."},
